@@ -1,7 +1,10 @@
 //! Tasks of the project: everything that is not `cargo build`, `test` or `run`.
 
+mod bench;
 mod cases;
 mod codegen;
+mod models;
+mod pycg;
 
 use clap::{Parser, Subcommand};
 
@@ -15,6 +18,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Times the phases of an analysis.
+    Bench(bench::Bench),
+    /// One measurement of `bench`.
+    #[command(hide = true)]
+    BenchOne(bench::BenchOne),
     /// The literate cases: their bytecode fixtures and the runs of the oracle.
     Cases {
         #[command(subcommand)]
@@ -26,11 +34,22 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Runs the PyCG micro-benchmark.
+    Pycg(pycg::Pycg),
+    /// Compiles the library models of `crates/models`.
+    Models {
+        #[command(subcommand)]
+        task: models::ModelsTask,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
+        Task::Bench(arguments) => bench::run(&arguments),
+        Task::BenchOne(arguments) => bench::run_one(&arguments),
+        Task::Pycg(arguments) => pycg::run(&arguments),
         Task::Cases { task } => cases::run(task),
         Task::Codegen { check } => codegen::run(check),
+        Task::Models { task } => models::run(task),
     }
 }

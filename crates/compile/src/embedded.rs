@@ -61,6 +61,16 @@ impl Frontend for Embedded {
     }
 }
 
+impl Embedded {
+    /// The marshalled code object of a file, as `marshal.dumps` of [`version`](Frontend::version) would write it.
+    ///
+    /// # Errors
+    /// If the file does not compile.
+    pub fn marshal(&self, source: &SourceFile) -> Result<Vec<u8>, Diagnostic> {
+        compile_to_marshal(source)
+    }
+}
+
 struct EmbeddedCompiler<'f> {
     front: &'f Embedded,
     /// Made when first needed.

@@ -1,0 +1,650 @@
+//! The fixed point: what the program's operations do when objects arrive at their operands.
+//!
+//! The main loop takes a delta from the [`Solver`] and hands it to whoever listens: a *site* (an operation of an
+//! activation) or a *task* (something a feature wants to do for each object that arrives somewhere). Features live in
+//! `python/`, one file each; they add edges, objects, activations and tasks, and never look at a set that may still
+//! grow. What only absence can trigger is decided in [`Engine::quiescence`].
+
+use crate::config::PtaConfig;
+use crate::heap::{Allocation, Field, Heap, Object};
+use crate::ids::{ActId, ChainId, CodeId, ModuleId, NodeId, ObjId, SiteId};
+use crate::program::Program;
+use crate::python::classes::ClassTable;
+use crate::python::intrinsics::{NamedAccess, NamedAccesses};
+use crate::python::well_known::WellKnown;
+use crate::solver::{Listener, Solver};
+use crate::template::{Local, NO_LOCAL, Operation, Template};
+use hognose_base::{BudgetKind, IndexVec, Outcome, ReasonSet, Symbol, UnresolvedKind, define_id};
+use rustc_hash::{FxHashMap, FxHashSet};
+use hognose_ir::Signature;
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+define_id! {
+    /// A call that is to be made with every object that arrives as its callee.
+    pub struct RequestId = "r";
+}
+
+/// No node: an operand that holds nothing, a result nobody wants.
+pub(crate) const NO_NODE: NodeId = NodeId::new(u32::MAX);
+
+/// How a call comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CallKind {
+    /// A call expression (decorators included).
+    Call,
+    /// A special method called by other syntax; its name.
+    Protocol(Symbol),
+    /// A property or descriptor read, written or deleted.
+    Descriptor,
+    /// `__new__` or `__init__` of a constructor call.
+    Construct(Symbol),
+}
+
+/// Where the arguments of a request come from.
+#[derive(Clone, Debug)]
+pub(crate) enum ArgumentSource {
+    /// The call expression of the site.
+    Site,
+    /// These nodes, all positional.
+    Nodes(SmallVec<[NodeId; 3]>),
+}
+
+/// A call to be made with every callee that arrives.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) site: SiteId,
+    pub(crate) arguments: ArgumentSource,
+    pub(crate) result: NodeId,
+    pub(crate) raises: NodeId,
+    pub(crate) kind: CallKind,
+}
+
+/// What is done with an attribute that a look-up finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sink {
+    /// It flows to a node.
+    Value(NodeId),
+    /// It is called.
+    Call(RequestId),
+    /// It is called with the class as first argument and not bound (`__new__`).
+    New(RequestId),
+}
+
+/// How an attribute is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Lookup {
+    /// As an attribute expression does.
+    Normal,
+    /// On the type only: special methods.
+    Special,
+    /// As `object.__getattribute__` does, whatever the class overrides.
+    Raw,
+}
+
+/// What is done for the objects that arrive at a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Task {
+    // ---- operations of the program
+    LeftOperand { site: SiteId },
+    UnaryOperand { site: SiteId },
+    Truth { site: SiteId },
+    Container { site: SiteId },
+    Format { site: SiteId },
+    ItemBase { site: SiteId },
+    Iterate { site: SiteId, result: NodeId },
+    Next { site: SiteId, result: NodeId, raises: NodeId },
+    AsyncIterate { site: SiteId, result: NodeId },
+    AsyncNext { site: SiteId, result: NodeId },
+    Await { site: SiteId, result: NodeId },
+    Delegate { site: SiteId },
+    Unpack { site: SiteId },
+    ImportFrom { site: SiteId, name: Symbol, result: NodeId },
+    ImportStar { site: SiteId },
+    CellContents { result: NodeId },
+    CellStore { value: NodeId },
+    Raise { site: SiteId },
+    CatchClass { site: SiteId },
+    Pattern { site: SiteId },
+    MappingPattern { site: SiteId },
+    NarrowClass { site: SiteId },
+    // ---- calls and attributes
+    /// Call it, with a receiver in front or [`NO_NODE`].
+    Callee { request: RequestId, receiver: NodeId },
+    /// An attribute of each object.
+    Attribute { name: Symbol, sink: Sink, site: SiteId, mode: Lookup },
+    /// An attribute of a class, found for these receivers.
+    Member { sink: Sink, site: SiteId, receiver: NodeId, class: ObjId, through_class: bool },
+    /// Metaclasses through which an attribute of a class is looked up.
+    MetaMember { class: ObjId, name: Symbol, sink: Sink, site: SiteId },
+    /// Metaclasses of a class that is called.
+    MetaCall { class: ObjId, request: RequestId },
+    /// A receiver for which a function becomes a bound method.
+    Bind { function: ObjId, to: NodeId },
+    /// A function found in a class method: bind it to the class.
+    BindTo { sink: Sink, receiver: NodeId },
+    /// An instance that `__new__` gave: initialise it.
+    Initialise { request: RequestId, class: ObjId },
+    /// Classes that `type.__call__` constructs.
+    ConstructClass { request: RequestId, site: SiteId, result: NodeId, raises: NodeId },
+    /// Class attributes that a store to an attribute meets.
+    StoreMember { site: SiteId, receiver: NodeId, value: NodeId },
+    /// Holders to whose attribute the value goes.
+    StoreInto { name: Symbol, value: NodeId, site: SiteId, raw: bool },
+    /// Holders to an attribute of which, whose name is not known, the value goes.
+    StoreAnywhere { value: NodeId },
+    /// A name object of `getattr` or `setattr`.
+    AttributeName(NamedAccess),
+    /// Iterables spread into positional parameters from `first` on.
+    SpreadPositional { act: ActId, first: u32 },
+    /// Mappings spread into parameters.
+    SpreadKeywords { act: ActId, positional: u32 },
+    /// `super(class, receiver)`: classes.
+    SuperClass { receiver: NodeId, sink: SuperSink },
+    /// `super(class, receiver)`: receivers.
+    SuperReceiver { class: ObjId, sink: SuperSink },
+    // ---- classes
+    Base { class: ObjId, position: u32 },
+    Metaclass { class: ObjId },
+    Namespace { class: ObjId },
+    Instantiate { site: SiteId, result: NodeId },
+    TypeOf { result: NodeId },
+    /// Constructors of an entry instance.
+    EntryInit { instance: ObjId },
+    // ---- containers
+    /// Key objects of a subscript of one container.
+    Subscript { base: ObjId, load: bool, node: NodeId },
+    /// Containers whose element under the keys of a node is loaded or stored.
+    NativeItem { key: NodeId, value: NodeId, load: bool },
+    /// Containers into which the elements of a node's containers go.
+    CopyFrom { from: NodeId, site: SiteId },
+    /// Containers whose elements go to another.
+    CopyInto { to: ObjId, site: SiteId },
+    /// What iterating gives.
+    Elements { result: NodeId },
+    /// Values, whatever the key.
+    Values { result: NodeId },
+    /// Keys of mappings.
+    Keys { result: NodeId },
+    /// Containers into a field of which the value goes.
+    StoreElement { value: NodeId, field: Field },
+    /// Sequences whose elements change their positions.
+    Shift,
+    /// Builtin containers whose iterators go to the node.
+    NativeIterator { result: NodeId },
+    /// Generators into which values are sent or thrown.
+    SendInto { value: NodeId, throw: bool },
+    // ---- operators
+    ReflectedScalar { site: SiteId },
+    Reflected { site: SiteId, name: Symbol },
+    /// Answers of operator methods that may decline.
+    Accept { site: SiteId, result: NodeId },
+    /// Objects one of whose conversion methods is called.
+    Convert { site: SiteId, name: Symbol },
+    // ---- exceptions, patterns, narrowing
+    Match { class: ObjId, result: NodeId },
+    MatchExternal { class: ObjId, result: NodeId },
+    MatchArgument { position: i32, matched: NodeId, target: NodeId, site: SiteId },
+    OnlyClass { value: NodeId, result: NodeId },
+    // ---- the outside
+    Escape,
+    EscapeElements,
+    ImportModule { site: SiteId, result: NodeId },
+}
+
+/// What becomes of a `super(...)` object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SuperSink {
+    /// It is a value.
+    Object(NodeId),
+    /// One attribute of it is wanted at once.
+    Attribute(Symbol, Sink, SiteId),
+}
+
+/// An activation of a code object.
+#[derive(Clone, Debug)]
+pub struct Activation {
+    /// The code.
+    pub code: CodeId,
+    /// The model call it is cloned for, if it is.
+    pub context: Option<SiteId>,
+    /// Node of local 0.
+    pub base: NodeId,
+    /// First site; sites are consecutive.
+    pub sites: SiteId,
+    /// The namespace that the body fills: a module or class.
+    pub namespace: Option<ObjId>,
+    /// How it was reached first.
+    pub entry: bool,
+}
+
+/// A target of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// A function of the program or of a model.
+    Function(ActId),
+    /// An external value.
+    External(ChainId),
+    /// A class without a constructor of its own in the program.
+    Class(ObjId),
+    /// A function that the engine implements, by its object.
+    Builtin(ObjId),
+}
+
+/// The cell that a function object hands to its code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CellRef {
+    Object(ObjId),
+    Node(NodeId),
+}
+
+/// A question that only the end of the propagation can answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Question {
+    /// Does the class have no attribute `name` for this receiver group? Then `__getattr__`.
+    GetAttr { class: ObjId, name: Symbol, receiver: NodeId, sink: Sink, site: SiteId },
+    /// Does the first special method exist? If not (or if it may decline) the next is tried.
+    Fallback { class: ObjId, tried: Symbol, site: SiteId, then: Fallback },
+    /// Does the module bind the name?
+    ModuleAttribute { module: ModuleId, name: Symbol, sink: Sink, site: SiteId },
+}
+
+/// What to do when a special method is missing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fallback {
+    /// Call this one with the same request, then the reflected one.
+    Method { name: Symbol, request: RequestId, receiver: NodeId, reflected: Symbol, right: NodeId },
+    /// Call the reflected method of the right operand's objects.
+    Reflected { name: Symbol, right: NodeId },
+    /// `__getitem__` with 0, 1, ...: the results are the items.
+    Sequence { receiver: NodeId, result: NodeId, raises: NodeId },
+    /// Membership by iteration.
+    Iterate { receiver: NodeId, raises: NodeId },
+}
+
+/// The state of one run.
+pub(crate) struct Engine<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) templates: &'p IndexVec<CodeId, Template>,
+    pub(crate) config: &'p PtaConfig,
+    pub(crate) solver: Solver,
+    pub(crate) heap: Heap,
+    /// The chain of the reserved module.
+    pub(crate) reserved: ChainId,
+    pub(crate) classes: ClassTable,
+    pub(crate) known: WellKnown,
+    pub(crate) acts: IndexVec<ActId, Activation>,
+    act_of: FxHashMap<(CodeId, Option<SiteId>), ActId>,
+    pub(crate) site_acts: IndexVec<SiteId, ActId>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) requests: IndexVec<RequestId, Request>,
+    /// Receiver groups: (what asks, class) -> node.
+    pub(crate) groups: FxHashMap<(GroupKey, ObjId), NodeId>,
+    pub(crate) singles: FxHashMap<ObjId, NodeId>,
+    /// Value nodes of requests: what arrives there is called.
+    pub(crate) callee_nodes: FxHashMap<RequestId, NodeId>,
+    pub(crate) function_cells: FxHashMap<ObjId, Vec<CellRef>>,
+    pub(crate) function_defaults: FxHashMap<ObjId, u32>,
+    pub(crate) signatures: FxHashMap<ObjId, Rc<Signature<Symbol>>>,
+    /// Function objects in order of creation, for roots.
+    pub(crate) function_objects: Vec<ObjId>,
+    pub(crate) site_targets: FxHashSet<(SiteId, CallKind, Target)>,
+    pub(crate) site_reasons: FxHashMap<SiteId, ReasonSet>,
+    pub(crate) questions: Vec<Question>,
+    /// Sites whose left operand is a builtin scalar, so that the right one is asked at once.
+    pub(crate) scalar_left: FxHashSet<SiteId>,
+    pub(crate) reflected_asked: FxHashSet<SiteId>,
+    /// Node for the answers of operator methods of a site.
+    pub(crate) declined: FxHashMap<SiteId, NodeId>,
+    /// Attribute accesses whose name is a value.
+    pub(crate) named: Vec<NamedAccesses>,
+    pub(crate) named_index: FxHashMap<NamedAccess, usize>,
+    pub(crate) named_waiting: BTreeSet<usize>,
+    pub(crate) unpack_general: FxHashSet<SiteId>,
+    pub(crate) entry_instances: FxHashSet<ObjId>,
+    pub(crate) missing_reported: bool,
+    pub(crate) reported_sites: FxHashSet<SiteId>,
+    pub(crate) target_sites: Option<FxHashSet<SiteId>>,
+    /// Nodes for which a task without operands was made.
+    once: FxHashSet<(NodeId, u8)>,
+    pub(crate) spread_seen: FxHashSet<(ActId, NodeId, u32)>,
+    pub(crate) copy_seen: FxHashSet<(ObjId, ObjId)>,
+    pub(crate) copy_iterators: FxHashMap<(ObjId, SiteId), NodeId>,
+    /// Containers whose keyed elements are copied on: source -> targets.
+    pub(crate) key_watchers: FxHashMap<ObjId, Vec<KeyWatcher>>,
+    pub(crate) escaped: FxHashSet<ObjId>,
+    pub(crate) pending_roots: Vec<ObjId>,
+    pub(crate) unbound_names: Vec<(NodeId, ModuleId, Symbol)>,
+    pub(crate) outcome: Outcome,
+    pub(crate) rounds: u32,
+}
+
+/// Whom the keyed elements of a container go to as well.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KeyWatcher {
+    Container(ObjId),
+    Keywords { act: ActId, positional: u32 },
+    Positional { act: ActId, first: u32 },
+}
+
+/// Who a receiver group belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum GroupKey {
+    Sink(Sink),
+    ClassSink(Sink),
+    MetaSink(Sink),
+    Super(ObjId, Sink),
+    Store(SiteId, Symbol, bool),
+    Initialise(RequestId),
+    Call(RequestId),
+    Item(SiteId),
+    Iterate(SiteId, NodeId),
+    Next(SiteId, NodeId),
+    Left(SiteId),
+    Right(SiteId),
+    Truth(SiteId),
+    Convert(SiteId, Symbol),
+}
+
+impl<'p> Engine<'p> {
+    pub(crate) fn new(
+        program: &'p Program,
+        templates: &'p IndexVec<CodeId, Template>,
+        config: &'p PtaConfig,
+    ) -> Self {
+        let mut engine = Self {
+            program,
+            templates,
+            config,
+            solver: Solver::default(),
+            heap: Heap::default(),
+            reserved: ChainId::new(0),
+            classes: ClassTable::default(),
+            known: WellKnown::default(),
+            acts: IndexVec::new(),
+            act_of: FxHashMap::default(),
+            site_acts: IndexVec::new(),
+            tasks: Vec::new(),
+            requests: IndexVec::new(),
+            groups: FxHashMap::default(),
+            singles: FxHashMap::default(),
+            callee_nodes: FxHashMap::default(),
+            function_cells: FxHashMap::default(),
+            function_defaults: FxHashMap::default(),
+            signatures: FxHashMap::default(),
+            function_objects: Vec::new(),
+            site_targets: FxHashSet::default(),
+            site_reasons: FxHashMap::default(),
+            questions: Vec::new(),
+            scalar_left: FxHashSet::default(),
+            reflected_asked: FxHashSet::default(),
+            declined: FxHashMap::default(),
+            named: Vec::new(),
+            named_index: FxHashMap::default(),
+            named_waiting: BTreeSet::new(),
+            unpack_general: FxHashSet::default(),
+            entry_instances: FxHashSet::default(),
+            missing_reported: false,
+            reported_sites: FxHashSet::default(),
+            target_sites: None,
+            once: FxHashSet::default(),
+            spread_seen: FxHashSet::default(),
+            copy_seen: FxHashSet::default(),
+            copy_iterators: FxHashMap::default(),
+            key_watchers: FxHashMap::default(),
+            escaped: FxHashSet::default(),
+            pending_roots: Vec::new(),
+            unbound_names: Vec::new(),
+            outcome: Outcome::Complete,
+            rounds: 0,
+        };
+        let reserved = engine.symbol(crate::python::intrinsics::RESERVED_MODULE);
+        engine.solver.limit = config.max_objects;
+        engine.reserved = engine.heap.root_chain(reserved);
+        engine.known = WellKnown::find(&mut engine);
+        engine
+    }
+
+    /// Runs to the fixed point.
+    pub(crate) fn run(&mut self) {
+        self.start();
+        let mut listeners: Vec<Listener> = Vec::new();
+        loop {
+            while let Some(delta) = self.solver.step(&mut listeners) {
+                for &listener in &listeners {
+                    self.task(listener, &delta.objects, delta.reasons);
+                }
+                if self.config.max_steps.is_some_and(|limit| self.solver.stats.steps > limit) {
+                    self.outcome = Outcome::Partial(std::iter::once(BudgetKind::Steps).collect());
+                    return;
+                }
+            }
+            self.rounds += 1;
+            if !self.quiescence() {
+                break;
+            }
+        }
+    }
+
+    /// What others read when the run is over.
+    pub(crate) fn into_parts(self) -> crate::result::Parts {
+        #[allow(clippy::iter_over_hash_type)]
+        let mut site_targets: Vec<_> = self.site_targets.into_iter().collect();
+        site_targets.sort_unstable();
+        crate::result::Parts {
+            solver: self.solver,
+            heap: self.heap,
+            classes: self.classes,
+            known: self.known,
+            acts: self.acts,
+            site_acts: self.site_acts,
+            site_targets,
+            site_reasons: self.site_reasons,
+            outcome: self.outcome,
+            rounds: self.rounds,
+        }
+    }
+
+    /// Decides what only absence can trigger. Whether there is more to do.
+    fn quiescence(&mut self) -> bool {
+        self.settle_classes()
+            || self.settle_names()
+            || self.answer_questions()
+            || self.activate_roots()
+            || self.settle_unknown_bases()
+            || self.report_missing()
+    }
+
+    // ---- nodes and sites ---------------------------------------------------------------------------------------------
+
+    /// The node of a local of an activation.
+    #[inline]
+    pub(crate) fn node(&self, act: ActId, local: Local) -> NodeId {
+        if local == NO_LOCAL { NO_NODE } else { NodeId::new(self.acts[act].base.raw() + local) }
+    }
+    /// The node of a local at a site.
+    #[inline]
+    pub(crate) fn site_node(&self, site: SiteId, local: Local) -> NodeId {
+        self.node(self.site_acts[site], local)
+    }
+    /// The operation of a site.
+    pub(crate) fn operation(&self, site: SiteId) -> &'p Operation {
+        let act = &self.acts[self.site_acts[site]];
+        &self.templates[act.code].operations[(site.raw() - act.sites.raw()) as usize]
+    }
+    /// Where exceptions of a site go.
+    pub(crate) fn site_raises(&self, site: SiteId) -> NodeId {
+        let act_id = self.site_acts[site];
+        let act = &self.acts[act_id];
+        self.node(act_id, self.templates[act.code].operation_raises[(site.raw() - act.sites.raw()) as usize])
+    }
+    pub(crate) fn site_module(&self, site: SiteId) -> ModuleId {
+        self.program.codes[self.acts[self.site_acts[site]].code].module
+    }
+
+    pub(crate) fn add_object(&mut self, node: NodeId, object: ObjId) {
+        if node != NO_NODE {
+            self.solver.add_object(node, object);
+        }
+    }
+    pub(crate) fn add_reason(&mut self, node: NodeId, kind: UnresolvedKind) {
+        self.add_reasons(node, ReasonSet::of(kind));
+    }
+    pub(crate) fn add_reasons(&mut self, node: NodeId, reasons: ReasonSet) {
+        if node != NO_NODE {
+            self.solver.add_reasons(node, reasons);
+        }
+    }
+    pub(crate) fn add_edge(&mut self, from: NodeId, to: NodeId) {
+        if from != NO_NODE && to != NO_NODE {
+            self.solver.add_edge(from, to);
+        }
+    }
+    /// A node that always holds exactly this object.
+    pub(crate) fn single(&mut self, object: ObjId) -> NodeId {
+        if let Some(&node) = self.singles.get(&object) {
+            return node;
+        }
+        let node = self.solver.node();
+        self.solver.add_object(node, object);
+        self.singles.insert(object, node);
+        node
+    }
+    /// The node of a field, made if need be.
+    pub(crate) fn slot(&mut self, object: ObjId, field: Field) -> NodeId {
+        if let Some(node) = self.heap.slot(object, field) {
+            return node;
+        }
+        let node = self.solver.node();
+        self.heap.add_slot(object, field, node);
+        if field.is_key() {
+            self.connect_key(object, field, node);
+        }
+        node
+    }
+    pub(crate) fn attribute_slot(&mut self, object: ObjId, name: Symbol) -> NodeId {
+        self.slot(object, Field::attribute(name))
+    }
+    /// The members of a receiver group; new groups are reported by the flag.
+    pub(crate) fn group(&mut self, key: GroupKey, class: ObjId) -> (NodeId, bool) {
+        if let Some(&node) = self.groups.get(&(key, class)) {
+            return (node, false);
+        }
+        let node = self.solver.node();
+        self.groups.insert((key, class), node);
+        (node, true)
+    }
+
+    /// Does `task` for what is at `node` and for what will come.
+    pub(crate) fn on(&mut self, node: NodeId, task: Task) {
+        if node == NO_NODE {
+            return;
+        }
+        let id = self.add_task(task);
+        let current = self.solver.current(node);
+        self.solver.listen(node, id);
+        if !current.objects.is_empty() || !current.reasons.is_empty() {
+            self.task(id, &current.objects, current.reasons);
+        }
+    }
+
+    fn add_task(&mut self, task: Task) -> Listener {
+        let id = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
+        self.tasks.push(task);
+        Listener(id)
+    }
+
+    /// As [`Engine::on`], once for each node.
+    pub(crate) fn on_once(&mut self, node: NodeId, task: Task) {
+        let kind = u8::from(matches!(task, Task::Escape));
+        if node != NO_NODE && self.once.insert((node, kind)) {
+            self.on(node, task);
+        }
+    }
+
+    pub(crate) fn request(&mut self, request: Request) -> RequestId {
+        self.requests.push(request)
+    }
+
+    /// A node whose objects are called by the request, without a receiver.
+    pub(crate) fn callee_node(&mut self, request: RequestId) -> NodeId {
+        if let Some(&node) = self.callee_nodes.get(&request) {
+            return node;
+        }
+        let node = self.solver.node();
+        self.callee_nodes.insert(request, node);
+        self.on(node, Task::Callee { request, receiver: NO_NODE });
+        node
+    }
+    /// The node to which a plain value for this sink goes.
+    pub(crate) fn sink_node(&mut self, sink: Sink) -> NodeId {
+        match sink {
+            Sink::Value(node) => node,
+            Sink::Call(request) | Sink::New(request) => self.callee_node(request),
+        }
+    }
+    /// The site reasons arrive at through a sink; values carry them along.
+    pub(crate) fn sink_reasons(&mut self, sink: Sink, reasons: ReasonSet) {
+        match sink {
+            Sink::Value(node) => self.add_reasons(node, reasons),
+            Sink::Call(request) | Sink::New(request) => {
+                let (site, result) = (self.requests[request].site, self.requests[request].result);
+                self.note_reasons(site, reasons);
+                self.add_reasons(result, reasons);
+            }
+        }
+    }
+    /// Records why a site is not fully known.
+    pub(crate) fn note_reasons(&mut self, site: SiteId, reasons: ReasonSet) {
+        if !reasons.is_empty() {
+            self.site_reasons.entry(site).or_default().insert_all(reasons);
+        }
+    }
+    pub(crate) fn target(&mut self, site: SiteId, kind: CallKind, target: Target) {
+        self.site_targets.insert((site, kind, target));
+    }
+    /// The symbol of a name that the engine needs; every such name is interned when the program is linked.
+    pub(crate) fn symbol(&self, name: &str) -> Symbol {
+        self.program.symbols.get(name).unwrap_or(Symbol::new(0))
+    }
+
+    // ---- activations ---------------------------------------------------------------------------------------------------
+
+    pub(crate) fn find_act(&self, code: CodeId, context: Option<SiteId>) -> Option<ActId> {
+        self.act_of.get(&(code, context)).copied()
+    }
+    pub(crate) fn add_act(&mut self, act: Activation) -> ActId {
+        let key = (act.code, act.context);
+        let id = self.acts.push(act);
+        self.act_of.insert(key, id);
+        id
+    }
+
+    /// The context under which a call at `site` runs `code`: small library models are cloned per call site.
+    pub(crate) fn context_for(&self, code: CodeId, site: SiteId) -> Option<SiteId> {
+        if !self.program.is_model(code) || !self.templates[code].is_small() {
+            return None;
+        }
+        // A model that is already running up the chain is not cloned again: recursion stays bounded.
+        let mut at = Some(site);
+        let mut depth = 0;
+        while let Some(site) = at {
+            let act = &self.acts[self.site_acts[site]];
+            if act.code == code || depth >= self.config.model_depth {
+                return None;
+            }
+            depth += 1;
+            at = act.context;
+        }
+        Some(site)
+    }
+
+    /// The instance of a class allocated at a site; scalars have one instance each.
+    pub(crate) fn instance(&mut self, class: ObjId, site: SiteId) -> ObjId {
+        if self.known.is_scalar(class) {
+            return self.heap.object(Object::Instance(class, Allocation::Singleton));
+        }
+        self.heap.object(Object::Instance(class, Allocation::Site(site)))
+    }
+}

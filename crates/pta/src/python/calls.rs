@@ -1,0 +1,534 @@
+//! Calls: what happens when a callee arrives at a call.
+//!
+//! Language Reference 6.3.4 "Calls": functions, bound methods (the receiver goes in front), classes (`__new__`, then
+//! `__init__` if the result is an instance), instances with `__call__`. A metaclass's `__call__` comes before all of that
+//! (data model 3.3.3.7; CPython: `Objects/typeobject.c`, `type_call`).
+
+use crate::engine::{
+    ArgumentSource, CallKind, CellRef, Engine, GroupKey, KeyWatcher, Lookup, NO_NODE, Request, RequestId, Sink, Target, Task,
+};
+use crate::heap::{Allocation, Field, Object};
+use crate::ids::{ActId, NodeId, ObjId};
+use crate::template::{Operation, RAISED, RETURN};
+use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
+use hognose_ir::{ArgSource, Bindings, CallShape, ParameterKind, Signature, bind_arguments};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// The arguments of a request as nodes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArgumentNodes {
+    pub(crate) positional: SmallVec<[NodeId; 6]>,
+    pub(crate) keywords: SmallVec<[(Symbol, NodeId); 2]>,
+    pub(crate) star: SmallVec<[NodeId; 1]>,
+    pub(crate) mappings: SmallVec<[NodeId; 1]>,
+}
+
+/// Whether a parameter can be given by its name.
+const fn takes_keyword(kind: ParameterKind) -> bool {
+    matches!(kind, ParameterKind::PositionalOrKeyword | ParameterKind::KeywordOnly)
+}
+
+impl Engine<'_> {
+    /// The arguments of a request, the receiver in front.
+    pub(crate) fn argument_nodes(&self, request: RequestId, receiver: NodeId) -> ArgumentNodes {
+        let request = &self.requests[request];
+        let mut nodes = ArgumentNodes::default();
+        if receiver != NO_NODE {
+            nodes.positional.push(receiver);
+        }
+        match &request.arguments {
+            ArgumentSource::Nodes(list) => nodes.positional.extend(list.iter().copied()),
+            ArgumentSource::Site => {
+                let act = self.site_acts[request.site];
+                let (Operation::Call { call, .. } | Operation::Class { call, .. }) = self.operation(request.site) else {
+                    return nodes;
+                };
+                let arguments = &self.templates[self.acts[act].code].calls[*call as usize];
+                nodes.positional.extend(arguments.positional.iter().map(|&local| self.node(act, local)));
+                nodes.keywords.extend(arguments.keywords.iter().map(|&(name, local)| (name, self.node(act, local))));
+                nodes.star.extend(arguments.star.iter().map(|&local| self.node(act, local)));
+                nodes.mappings.extend(arguments.mappings.iter().map(|&local| self.node(act, local)));
+            }
+        }
+        nodes
+    }
+
+    /// Callees arrived.
+    pub(crate) fn callees(&mut self, request: RequestId, receiver: NodeId, objects: &[ObjId], reasons: ReasonSet) {
+        for &object in objects {
+            self.apply_call(request, object, receiver);
+        }
+        if !reasons.is_empty() {
+            let (site, result) = (self.requests[request].site, self.requests[request].result);
+            self.note_reasons(site, reasons);
+            self.add_reasons(result, reasons);
+            self.escape_arguments(request, receiver);
+        }
+    }
+
+    /// One callee.
+    pub(crate) fn apply_call(&mut self, request: RequestId, callee: ObjId, receiver: NodeId) {
+        match self.heap.get(callee) {
+            Object::Function(code, ..) => self.call_function(request, callee, code, receiver),
+            Object::Bound(function, bound) => {
+                let bound = self.single(bound);
+                if receiver == NO_NODE {
+                    self.apply_call(request, function, bound);
+                } else {
+                    // A bound method in a class namespace is no descriptor: the receiver is an ordinary argument.
+                    self.apply_call(request, function, bound);
+                }
+            }
+            Object::Class(..) | Object::DynamicClass(_) => self.call_class(request, callee, receiver),
+            Object::Intrinsic(intrinsic) => self.call_intrinsic(request, callee, intrinsic, receiver),
+            Object::External(chain) => self.call_external(request, chain, receiver),
+            Object::Instance(class, _) if !self.known.is_scalar(class) => self.call_instance(request, callee, class),
+            Object::Module(_) | Object::Generator(_) | Object::Iterator(_) | Object::Super(..) | Object::AsyncNext(_)
+            | Object::Str(_) | Object::Int(_) | Object::Cell(..) | Object::Instance(..) => {}
+        }
+    }
+
+    fn call_instance(&mut self, request: RequestId, object: ObjId, class: ObjId) {
+        let (receiver, new) = self.group(GroupKey::Call(request), class);
+        self.add_object(receiver, object);
+        if new {
+            let name = self.symbol("__call__");
+            let site = self.requests[request].site;
+            let found = self.lookup(class, name);
+            self.on(found, Task::Member { sink: Sink::Call(request), site, receiver, class, through_class: false });
+        }
+    }
+
+    // ---- functions -----------------------------------------------------------------------------------------------------
+
+    fn call_function(&mut self, request: RequestId, function: ObjId, code: crate::ids::CodeId, receiver: NodeId) {
+        let Request { site, result, raises, kind, .. } = self.requests[request].clone();
+        let nodes = self.argument_nodes(request, receiver);
+        let keywords: SmallVec<[Symbol; 4]> = nodes.keywords.iter().map(|&(name, _)| name).collect();
+        let shape = CallShape {
+            positional: u32::try_from(nodes.positional.len()).unwrap_or(u32::MAX),
+            has_star: !nodes.star.is_empty(),
+            keywords: &keywords,
+            has_double_star: !nodes.mappings.is_empty(),
+        };
+        let signature = self.function_signature(function, code);
+        let bindings = match bind_arguments(&shape, &signature) {
+            Ok(bindings) => bindings,
+            Err(_) if self.config.ignore_arity => self.lenient_bindings(&shape, &signature),
+            Err(_) => {
+                self.note_reasons(site, ReasonSet::of(UnresolvedKind::ArityMismatch));
+                self.add_reason(result, UnresolvedKind::ArityMismatch);
+                return;
+            }
+        };
+        let context = self.context_for(code, site);
+        let act = self.activate(code, context, None);
+        self.target(site, kind, Target::Function(act));
+        self.connect_closure(function, act);
+        self.bind_parameters(act, function, &nodes, &bindings);
+        if self.program.codes[code].is_generator_like() {
+            let generator = self.heap.object(Object::Generator(act));
+            self.add_object(result, generator);
+        } else {
+            let returned = self.node(act, RETURN);
+            self.add_edge(returned, result);
+            let raised = self.node(act, RAISED);
+            self.add_edge(raised, raises);
+        }
+    }
+
+    /// The signature of a function object: its code's, with the defaults it was made with.
+    fn function_signature(&mut self, function: ObjId, code: crate::ids::CodeId) -> Rc<Signature<Symbol>> {
+        if let Some(signature) = self.signatures.get(&function) {
+            return Rc::clone(signature);
+        }
+        let plain = &self.program.codes[code].signature;
+        let positional = self.function_defaults.get(&function).copied().unwrap_or(0) as usize;
+        let keywords: Vec<Symbol> = plain
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| {
+                let field = Field::keyword_default(u32::try_from(*at).unwrap_or(0));
+                self.heap.slot(function, field).is_some()
+            })
+            .map(|(_, parameter)| parameter.name)
+            .collect();
+        let signature = Rc::new(plain.clone().with_defaults(positional, &keywords));
+        self.signatures.insert(function, Rc::clone(&signature));
+        signature
+    }
+
+    /// As many arguments as fit, for the projection that does not reject calls.
+    fn lenient_bindings(&self, shape: &CallShape<'_, Symbol>, signature: &Signature<Symbol>) -> Bindings {
+        let known: Vec<Symbol> = shape
+            .keywords
+            .iter()
+            .copied()
+            .filter(|name| signature.parameters.iter().any(|parameter| parameter.name == *name))
+            .collect();
+        let positional = shape.positional.min(u32::try_from(signature.positional_count()).unwrap_or(u32::MAX));
+        let shape = CallShape { positional, has_star: true, keywords: &known, has_double_star: true };
+        bind_arguments(&shape, signature).unwrap_or_default()
+    }
+
+    /// Hands the cells of a function object to its code.
+    pub(crate) fn connect_closure(&mut self, function: ObjId, act: ActId) {
+        let Some(cells) = self.function_cells.get(&function).cloned() else { return };
+        let templates = self.templates;
+        let template = &templates[self.acts[act].code];
+        for (&(_, local), cell) in template.free_cells.iter().zip(cells) {
+            let node = self.node(act, local);
+            match cell {
+                CellRef::Object(object) => self.add_object(node, object),
+                CellRef::Node(from) => self.add_edge(from, node),
+            }
+        }
+    }
+
+    fn bind_parameters(&mut self, act: ActId, function: ObjId, nodes: &ArgumentNodes, bindings: &Bindings) {
+        let templates = self.templates;
+        let template = &templates[self.acts[act].code];
+        let program = self.program;
+        let signature = &program.codes[self.acts[act].code].signature;
+        let (args, kwargs) = self.variadics(act);
+        for (at, (sources, parameter)) in bindings.iter().zip(&signature.parameters).enumerate() {
+            match parameter.kind {
+                ParameterKind::VarPositional => self.bind_rest(args, nodes, sources),
+                ParameterKind::VarKeyword => self.bind_other_keywords(kwargs, nodes, sources),
+                _ => {
+                    let node = self.node(act, template.parameters[at]);
+                    self.bind_parameter(at, parameter.kind, function, node, nodes, sources);
+                }
+            }
+        }
+        self.bind_spreads(act, nodes);
+    }
+
+    fn bind_parameter(
+        &mut self,
+        at: usize,
+        kind: ParameterKind,
+        function: ObjId,
+        node: NodeId,
+        nodes: &ArgumentNodes,
+        sources: &[ArgSource],
+    ) {
+        let mut default = self.config.always_bind_defaults;
+        for source in sources {
+            match *source {
+                ArgSource::Positional(index) => {
+                    let from = nodes.positional.get(index as usize).copied().unwrap_or(NO_NODE);
+                    self.add_edge(from, node);
+                }
+                ArgSource::Keyword(index) => {
+                    let from = nodes.keywords.get(index as usize).map_or(NO_NODE, |&(_, node)| node);
+                    self.add_edge(from, node);
+                }
+                ArgSource::Default => default = true,
+                ArgSource::StarElement(_) | ArgSource::StarRest(_) | ArgSource::DoubleStar => {}
+            }
+        }
+        if default {
+            let position = u32::try_from(at).unwrap_or(0);
+            let field = if kind == ParameterKind::KeywordOnly {
+                Field::keyword_default(position)
+            } else {
+                Field::default(position)
+            };
+            let from = self.slot(function, field);
+            self.add_edge(from, node);
+        }
+    }
+
+    /// `*args` is a tuple object of the activation.
+    fn bind_rest(&mut self, args: Option<ObjId>, nodes: &ArgumentNodes, sources: &[ArgSource]) {
+        let Some(args) = args else { return };
+        let mut at = 0;
+        for source in sources {
+            if let ArgSource::Positional(index) = *source {
+                let slot = self.element_slot(args, Field::int_key(at));
+                let from = nodes.positional.get(index as usize).copied().unwrap_or(NO_NODE);
+                self.add_edge(from, slot);
+                at += 1;
+            }
+        }
+    }
+
+    /// `**kwargs` is a dict object of the activation.
+    fn bind_other_keywords(&mut self, kwargs: Option<ObjId>, nodes: &ArgumentNodes, sources: &[ArgSource]) {
+        let Some(kwargs) = kwargs else { return };
+        for source in sources {
+            if let ArgSource::Keyword(index) = *source
+                && let Some(&(name, value)) = nodes.keywords.get(index as usize)
+            {
+                let slot = self.element_slot(kwargs, Field::str_key(name));
+                self.add_edge(value, slot);
+                let key = self.heap.object(Object::Str(name));
+                let keys = self.slot(kwargs, Field::KEYS);
+                self.add_object(keys, key);
+            }
+        }
+    }
+
+    /// The `*args` and `**kwargs` objects of an activation, at their parameters.
+    pub(crate) fn variadics(&mut self, act: ActId) -> (Option<ObjId>, Option<ObjId>) {
+        let code = self.acts[act].code;
+        let templates = self.templates;
+        let program = self.program;
+        let mut found = (None, None);
+        for (at, parameter) in program.codes[code].signature.parameters.iter().enumerate() {
+            let (class, ordinal) = match parameter.kind {
+                ParameterKind::VarPositional => (self.known.tuple, 0),
+                ParameterKind::VarKeyword => (self.known.dict, 1),
+                _ => continue,
+            };
+            let object = self.heap.object(Object::Instance(class, Allocation::Variadic(act, ordinal)));
+            let node = self.node(act, templates[code].parameters[at]);
+            self.add_object(node, object);
+            if ordinal == 0 {
+                found.0 = Some(object);
+            } else {
+                found.1 = Some(object);
+            }
+        }
+        found
+    }
+
+    /// Spread arguments: elements of the iterables go to the parameters behind the positional arguments, values of the
+    /// mappings to the parameters of their names.
+    fn bind_spreads(&mut self, act: ActId, nodes: &ArgumentNodes) {
+        let positional = u32::try_from(nodes.positional.len()).unwrap_or(0);
+        for &star in &nodes.star {
+            if self.spread_seen.insert((act, star, positional)) {
+                self.on(star, Task::SpreadPositional { act, first: positional });
+            }
+        }
+        for &mapping in &nodes.mappings {
+            if self.spread_seen.insert((act, mapping, positional | 1 << 31)) {
+                self.on(mapping, Task::SpreadKeywords { act, positional });
+            }
+        }
+    }
+
+    /// Iterables arrived whose elements are positional arguments from `first` on.
+    pub(crate) fn spread_positional(&mut self, objects: &[ObjId], reasons: ReasonSet, act: ActId, first: u32) {
+        for &object in objects {
+            let watcher = KeyWatcher::Positional { act, first };
+            self.watch_keys(object, watcher);
+            let code = self.acts[act].code;
+            let positional = self.program.codes[code].signature.positional_count();
+            let templates = self.templates;
+            let rest = self.unkeyed_elements(object);
+            for at in first as usize..positional {
+                let node = self.node(act, templates[code].parameters[at]);
+                self.add_edge(rest, node);
+            }
+            if let (Some(args), _) = self.variadics(act) {
+                let any = self.element_slot(args, Field::ANY_IN);
+                self.add_edge(rest, any);
+            }
+        }
+        self.spread_reasons(act, first as usize, reasons);
+    }
+
+    fn spread_reasons(&mut self, act: ActId, first: usize, reasons: ReasonSet) {
+        if reasons.is_empty() {
+            return;
+        }
+        let code = self.acts[act].code;
+        let templates = self.templates;
+        for &local in templates[code].parameters.iter().skip(first) {
+            let node = self.node(act, local);
+            self.add_reasons(node, reasons);
+        }
+    }
+
+    /// Mappings arrived whose values are keyword arguments.
+    pub(crate) fn spread_keywords(&mut self, objects: &[ObjId], reasons: ReasonSet, act: ActId, positional: u32) {
+        for &object in objects {
+            self.watch_keys(object, KeyWatcher::Keywords { act, positional });
+            let rest = self.unkeyed_elements(object);
+            let code = self.acts[act].code;
+            let program = self.program;
+            let templates = self.templates;
+            for (at, parameter) in program.codes[code].signature.parameters.iter().enumerate() {
+                if takes_keyword(parameter.kind) && at >= positional as usize {
+                    let node = self.node(act, templates[code].parameters[at]);
+                    self.add_edge(rest, node);
+                }
+            }
+            if let (_, Some(kwargs)) = self.variadics(act) {
+                let any = self.element_slot(kwargs, Field::ANY_IN);
+                self.add_edge(rest, any);
+                if let Some(keys) = self.heap.slot(object, Field::KEYS) {
+                    let to = self.slot(kwargs, Field::KEYS);
+                    self.add_edge(keys, to);
+                }
+            }
+        }
+        self.spread_reasons(act, positional as usize, reasons);
+    }
+
+    /// A keyed element of a spread container goes to its parameter.
+    pub(crate) fn spread_key(&mut self, field: Field, node: NodeId, watcher: KeyWatcher) {
+        let program = self.program;
+        let templates = self.templates;
+        match watcher {
+            KeyWatcher::Positional { act, first } => {
+                let Some(key) = field.as_int_key().and_then(|key| usize::try_from(key).ok()) else { return };
+                let code = self.acts[act].code;
+                let positional = program.codes[code].signature.positional_count();
+                let at = first as usize + key;
+                if at < positional {
+                    let parameter = self.node(act, templates[code].parameters[at]);
+                    self.add_edge(node, parameter);
+                } else if let (Some(args), _) = self.variadics(act) {
+                    let index = i32::try_from(at - positional).unwrap_or(i32::MAX);
+                    let slot = self.element_slot(args, Field::int_key(index));
+                    self.add_edge(node, slot);
+                }
+            }
+            KeyWatcher::Keywords { act, positional } => {
+                let Some(name) = field.as_str_key() else { return };
+                let code = self.acts[act].code;
+                let found = program.codes[code].signature.parameters.iter().enumerate().find(|(at, parameter)| {
+                    takes_keyword(parameter.kind) && parameter.name == name && *at >= positional as usize
+                });
+                if let Some((at, _)) = found {
+                    let parameter = self.node(act, templates[code].parameters[at]);
+                    self.add_edge(node, parameter);
+                } else if let (_, Some(kwargs)) = self.variadics(act) {
+                    let slot = self.element_slot(kwargs, field);
+                    self.add_edge(node, slot);
+                }
+            }
+            KeyWatcher::Container(target) => {
+                let slot = self.element_slot(target, field);
+                self.add_edge(node, slot);
+            }
+        }
+    }
+
+    // ---- classes ----------------------------------------------------------------------------------------------------------
+
+    fn call_class(&mut self, request: RequestId, class: ObjId, receiver: NodeId) {
+        let name = self.symbol("__call__");
+        let metas = self.classes.get(class).map(|info| info.metaclass_node);
+        let custom = self.program.facts.class_names.contains(&name);
+        if custom && let Some(metas) = metas {
+            // A metaclass may answer the call; `type.__call__` is what it falls back to.
+            let site = self.requests[request].site;
+            let (_, new) = self.group(GroupKey::Call(request), class);
+            if new {
+                self.on(metas, Task::MetaCall { class, request });
+            }
+            let _ = site;
+            return;
+        }
+        self.construct(request, class, receiver);
+    }
+
+    /// The metaclasses of a called class.
+    pub(crate) fn meta_call(&mut self, metas: &[ObjId], class: ObjId, request: RequestId) {
+        let name = self.symbol("__call__");
+        for &meta in metas {
+            if meta != self.known.type_ && self.class_may_have(meta, name) {
+                let receiver = self.single(class);
+                let site = self.requests[request].site;
+                let found = self.lookup(meta, name);
+                let sink = Sink::Call(request);
+                self.on(found, Task::Member { sink, site, receiver, class: meta, through_class: false });
+            } else if meta == self.known.type_ && !self.has_custom_meta_call(class) {
+                self.construct(request, class, NO_NODE);
+            }
+        }
+    }
+
+    fn has_custom_meta_call(&self, class: ObjId) -> bool {
+        let name = self.symbol("__call__");
+        self.classes.get(class).is_some_and(|info| {
+            info.metaclasses.iter().any(|&meta| meta != self.known.type_ && self.class_may_have(meta, name))
+        })
+    }
+
+    /// `type.__call__`: `__new__`, then `__init__` on an instance of the class.
+    pub(crate) fn construct(&mut self, request: RequestId, class: ObjId, receiver: NodeId) {
+        let Request { site, result, raises, arguments, .. } = self.requests[request].clone();
+        let _ = receiver;
+        self.target_class(site, class);
+        let new_name = self.symbol("__new__");
+        let instances = self.solver.node();
+        self.add_edge(instances, result);
+        let custom = self.class_may_have(class, new_name)
+            || self.program.facts.stored_attributes.contains(&new_name)
+            || self.classes.get(class).is_none_or(|info| info.orders.is_empty());
+        if custom {
+            let kind = CallKind::Construct(new_name);
+            let new = self.request(Request { site, arguments: arguments.clone(), result: instances, raises, kind });
+            let receiver = self.single(class);
+            let found = self.lookup(class, new_name);
+            self.on(found, Task::Member { sink: Sink::New(new), site, receiver, class, through_class: true });
+        } else {
+            let object = self.instance(class, site);
+            self.add_object(instances, object);
+        }
+        if self.classes.has_unknown_base(class) {
+            let object = self.instance(class, site);
+            self.add_object(instances, object);
+        }
+        let kind = CallKind::Construct(self.symbol("__init__"));
+        let init = self.request(Request { site, arguments, result: NO_NODE, raises, kind });
+        self.on(instances, Task::Initialise { request: init, class });
+    }
+
+    fn target_class(&mut self, site: crate::ids::SiteId, class: ObjId) {
+        self.target(site, CallKind::Call, Target::Class(class));
+    }
+
+    /// Instances that `__new__` gave.
+    pub(crate) fn initialise(&mut self, objects: &[ObjId], request: RequestId, class: ObjId) {
+        let name = self.symbol("__init__");
+        for &object in objects {
+            let own = match self.class_of(object) {
+                Some(own) if self.classes.is_subclass(own, class) || own == class => own,
+                _ => continue,
+            };
+            if self.known.is_scalar(own) {
+                continue;
+            }
+            let (receiver, new) = self.group(GroupKey::Initialise(request), own);
+            self.add_object(receiver, object);
+            if new {
+                let site = self.requests[request].site;
+                let found = self.lookup(own, name);
+                let sink = Sink::Call(request);
+                self.on(found, Task::Member { sink, site, receiver, class: own, through_class: false });
+            }
+        }
+    }
+
+    /// Calls a special method of whatever arrives at `receiver`.
+    pub(crate) fn special_call(
+        &mut self,
+        site: crate::ids::SiteId,
+        receiver: NodeId,
+        name: &str,
+        arguments: &[NodeId],
+        result: NodeId,
+    ) -> RequestId {
+        let name = self.symbol(name);
+        let raises = self.site_raises(site);
+        let request = self.request(Request {
+            site,
+            arguments: ArgumentSource::Nodes(arguments.iter().copied().collect()),
+            result,
+            raises,
+            kind: CallKind::Protocol(name),
+        });
+        self.on(receiver, Task::Attribute { name, sink: Sink::Call(request), site, mode: Lookup::Special });
+        request
+    }
+
+}

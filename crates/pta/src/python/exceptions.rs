@@ -1,0 +1,111 @@
+//! Raising and catching.
+//!
+//! Language Reference 7.8 "The raise statement" (a class is instantiated first), 8.4 "The try statement" (a clause catches
+//! instances of its class, or of any class of its tuple). What operations of builtins raise implicitly is not tracked by
+//! origin: a handler of a builtin or external class receives an instance made where it is caught.
+
+use crate::engine::{ArgumentSource, CallKind, Engine, Request, Task};
+use crate::heap::{Allocation, Object, Step};
+use crate::ids::{NodeId, ObjId, SiteId};
+use crate::template::Operation;
+use hognose_base::ReasonSet;
+use smallvec::smallvec;
+
+impl Engine<'_> {
+    /// Values to be raised arrived.
+    pub(crate) fn raise(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
+        let raises = self.site_raises(site);
+        for &object in objects {
+            match self.heap.get(object) {
+                Object::Class(..) | Object::DynamicClass(_) => {
+                    let request = self.request(Request {
+                        site,
+                        arguments: ArgumentSource::Nodes(smallvec![]),
+                        result: raises,
+                        raises,
+                        kind: CallKind::Call,
+                    });
+                    self.apply_call(request, object, crate::engine::NO_NODE);
+                }
+                Object::External(chain) => {
+                    let next = self.heap.extend_chain(chain, Step::Call);
+                    let value = self.heap.object(Object::External(next));
+                    self.add_object(raises, value);
+                }
+                _ => self.add_object(raises, object),
+            }
+        }
+        if !reasons.is_empty() {
+            self.note_reasons(site, reasons);
+            self.add_reasons(raises, reasons);
+        }
+    }
+
+    /// Classes of a handler arrived.
+    pub(crate) fn catch(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
+        let Operation::Catch { exception, result, .. } = *self.operation(site) else { return };
+        let (exception, result) = (self.site_node(site, exception), self.site_node(site, result));
+        for &class in objects {
+            match self.heap.get(class) {
+                Object::Class(..) | Object::DynamicClass(_) => {
+                    self.on(exception, Task::Match { class, result });
+                    if self.is_library_class(class) {
+                        let implicit = self.heap.object(Object::Instance(class, Allocation::Implicit(site)));
+                        self.add_object(result, implicit);
+                    }
+                }
+                Object::Instance(tuple, _) if tuple == self.known.tuple => {
+                    let elements = self.elements(class);
+                    self.on(elements, Task::CatchClass { site });
+                }
+                Object::External(chain) => {
+                    let next = self.heap.extend_chain(chain, Step::Call);
+                    let value = self.heap.object(Object::External(next));
+                    self.add_object(result, value);
+                    self.on(exception, Task::MatchExternal { class, result });
+                }
+                _ => {}
+            }
+        }
+        if !reasons.is_empty() {
+            self.note_reasons(site, reasons);
+            self.add_reasons(result, reasons);
+            self.add_edge(exception, result);
+        }
+    }
+
+    /// Whether the class comes from a library model: operations may raise it without a `raise` in sight.
+    fn is_library_class(&self, class: ObjId) -> bool {
+        matches!(self.heap.get(class), Object::Class(code, _) if self.program.is_model(code))
+    }
+
+    /// Exceptions arrived at a clause of a class.
+    pub(crate) fn match_exception(&mut self, objects: &[ObjId], reasons: ReasonSet, class: ObjId, result: NodeId) {
+        for &object in objects {
+            let matches = match self.heap.get(object) {
+                Object::External(_) => true,
+                _ => self.class_of(object).is_some_and(|own| {
+                    self.classes.is_subclass(own, class) || self.classes.has_unknown_base(own)
+                }),
+            };
+            if matches {
+                self.add_object(result, object);
+            }
+        }
+        self.add_reasons(result, reasons);
+    }
+
+    /// Exceptions arrived at a clause of an external class: external ones and those of subclasses of external classes.
+    pub(crate) fn match_external(&mut self, objects: &[ObjId], reasons: ReasonSet, result: NodeId) {
+        for &object in objects {
+            let matches = match self.heap.get(object) {
+                Object::External(_) => true,
+                _ => self.class_of(object).is_some_and(|own| self.classes.has_unknown_base(own)),
+            };
+            if matches {
+                self.add_object(result, object);
+            }
+        }
+        self.add_reasons(result, reasons);
+    }
+}

@@ -1,0 +1,472 @@
+//! The reserved module `_hognose`: what library models need and Python cannot say.
+//!
+//! A model imports these functions by name. Everything else about the library is ordinary Python in `crates/models`.
+
+use crate::engine::{ArgumentSource, Engine, Lookup, NO_NODE, Request, RequestId, Sink, SuperSink, Target, Task};
+use crate::heap::{Field, Object};
+use crate::ids::{NodeId, ObjId, SiteId};
+use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
+use smallvec::smallvec;
+use std::collections::BTreeSet;
+
+/// Name of the reserved module.
+pub const RESERVED_MODULE: &str = "_hognose";
+
+macro_rules! intrinsics {
+    ($($(#[$meta:meta])* $variant:ident = $name:literal,)*) => {
+        /// A function that the engine implements.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Intrinsic { $($(#[$meta])* $variant,)* }
+
+        impl Intrinsic {
+            /// Every intrinsic.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+            /// Its name in the reserved module.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+intrinsics! {
+    /// `instance(cls)`: an instance of the class, allocated by the call.
+    Instance = "instance",
+    /// `type_new(cls, obj)` or `type_new(cls, name, bases, namespace)`.
+    TypeNew = "type_new",
+    /// `type_call(cls, *args, **kwargs)`: what calling a class does.
+    TypeCall = "type_call",
+    /// `super_new(cls[, class, receiver])`
+    SuperNew = "super_new",
+    /// `getattr(obj, name[, default])`
+    GetAttr = "getattr",
+    /// `setattr(obj, name, value)`
+    SetAttr = "setattr",
+    /// `delattr(obj, name)`
+    DelAttr = "delattr",
+    /// `raw_getattr(obj, name)`: `object.__getattribute__`.
+    RawGetAttr = "raw_getattr",
+    /// `raw_setattr(obj, name, value)`: `object.__setattr__`.
+    RawSetAttr = "raw_setattr",
+    /// `getitem(container, key)`: an element of a builtin container.
+    GetItem = "getitem",
+    /// `setitem(container, key, value)`
+    SetItem = "setitem",
+    /// `elements(container)`: any value of a builtin container.
+    Elements = "elements",
+    /// `keys(mapping)`: any key.
+    Keys = "keys",
+    /// `store(container, value)`: an element somewhere.
+    Store = "store",
+    /// `store_key(mapping, key)`: a key without a value.
+    StoreKey = "store_key",
+    /// `copy_items(to, from)`: the elements, positions and keys kept.
+    CopyItems = "copy_items",
+    /// `shift(sequence)`: elements change their positions.
+    Shift = "shift",
+    /// `iter(obj)`
+    Iter = "iter",
+    /// `next(obj)`
+    Next = "next",
+    /// `native_iter(container)`: the iterator of a builtin container.
+    NativeIter = "native_iter",
+    /// `send(generator, value)`
+    Send = "send",
+    /// `throw(generator, exception)`
+    Throw = "throw",
+    /// `type_of(obj)`
+    TypeOf = "type_of",
+    /// `text_of(obj)`: calls `__str__`.
+    TextOf = "text_of",
+    /// `repr_of(obj)`: calls `__repr__`.
+    ReprOf = "repr_of",
+    /// `format_of(obj)`: calls `__format__`.
+    FormatOf = "format_of",
+    /// `hash_of(obj)`
+    HashOf = "hash_of",
+    /// `length_of(obj)`
+    LengthOf = "length_of",
+    /// `truth_of(obj)`
+    TruthOf = "truth_of",
+    /// `contains(container, item)`
+    Contains = "contains",
+    /// `import_module(name)`
+    ImportModule = "import_module",
+    /// `truth()`: some bool.
+    Truth = "truth",
+    /// `number()`: some int.
+    Number = "number",
+    /// `real()`: some float.
+    Real = "real",
+    /// `text()`: some str.
+    Text = "text",
+    /// `data()`: some bytes.
+    Data = "data",
+    /// `nothing()`: None.
+    Nothing = "nothing",
+    /// `not_implemented()`
+    NotImplemented = "not_implemented",
+    /// `unmodelled()`: a value of which nothing is known.
+    Unmodelled = "unmodelled",
+    /// `generated_code(...)`: what `eval` and `exec` do.
+    GeneratedCode = "generated_code",
+    /// `escape(obj)`: the object is used by code that is not known.
+    Escape = "escape",
+    /// `callback(function)`: called by an unknown caller.
+    Callback = "callback",
+    /// `isinstance(obj, classes)`
+    IsInstance = "isinstance",
+    /// `only(obj, cls)`: the object where it is an instance of the class.
+    Only = "only",
+    /// `first_parameter_class()`: reserved.
+    Identity = "identity",
+}
+
+/// Constant names that one `getattr` or `setattr` tells apart.
+const MAX_NAMES: usize = 16;
+
+/// An attribute access whose name is a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum NamedAccess {
+    Load { holder: NodeId, sink: Sink, site: SiteId, mode: Lookup },
+    Store { holder: NodeId, value: NodeId, site: SiteId, raw: bool },
+}
+
+/// The names that arrived at such an access.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedAccesses {
+    access: NamedAccess,
+    waiting: BTreeSet<Symbol>,
+    done: usize,
+    unknown: bool,
+}
+
+impl Engine<'_> {
+    /// Binds the functions of the reserved module in its namespace.
+    pub(crate) fn reserved_attribute(&mut self, name: &str) -> Option<ObjId> {
+        let intrinsic = Intrinsic::ALL.iter().copied().find(|intrinsic| intrinsic.name() == name)?;
+        Some(self.heap.object(Object::Intrinsic(intrinsic)))
+    }
+
+    /// A call of a function of the reserved module.
+    pub(crate) fn call_intrinsic(
+        &mut self,
+        request: RequestId,
+        callee: ObjId,
+        intrinsic: Intrinsic,
+        receiver: NodeId,
+    ) {
+        let Request { site, result, raises, kind, .. } = self.requests[request].clone();
+        self.target(site, kind, Target::Builtin(callee));
+        let nodes = self.argument_nodes(request, receiver);
+        let argument = |index: usize| nodes.positional.get(index).copied().unwrap_or(NO_NODE);
+        let (first, second, third) = (argument(0), argument(1), argument(2));
+        match intrinsic {
+            Intrinsic::Instance => self.on(first, Task::Instantiate { site, result }),
+            Intrinsic::TypeNew => self.type_new(request, site, &nodes.positional, result),
+            Intrinsic::TypeCall => self.type_call(request, site, first, result, raises),
+            Intrinsic::SuperNew => self.super_new(site, second, third, result),
+            Intrinsic::GetAttr | Intrinsic::RawGetAttr => {
+                self.add_edge(third, result);
+                let mode = if intrinsic == Intrinsic::RawGetAttr { Lookup::Raw } else { Lookup::Normal };
+                let access = NamedAccess::Load { holder: first, sink: Sink::Value(result), site, mode };
+                self.on(second, Task::AttributeName(access));
+            }
+            Intrinsic::SetAttr | Intrinsic::RawSetAttr => {
+                let raw = intrinsic == Intrinsic::RawSetAttr;
+                self.on(second, Task::AttributeName(NamedAccess::Store { holder: first, value: third, site, raw }));
+                self.nothing_to(result);
+            }
+            Intrinsic::DelAttr => {
+                let access = NamedAccess::Store { holder: first, value: NO_NODE, site, raw: false };
+                self.on(second, Task::AttributeName(access));
+                self.nothing_to(result);
+            }
+            Intrinsic::GetItem => self.on(first, Task::NativeItem { key: second, value: result, load: true }),
+            Intrinsic::SetItem => self.on(first, Task::NativeItem { key: second, value: third, load: false }),
+            Intrinsic::Elements => self.on(first, Task::Values { result }),
+            Intrinsic::Keys => self.on(first, Task::Keys { result }),
+            Intrinsic::Store => self.on(first, Task::StoreElement { value: second, field: Field::ANY_IN }),
+            Intrinsic::StoreKey => self.on(first, Task::StoreElement { value: second, field: Field::KEYS }),
+            Intrinsic::CopyItems => self.on(first, Task::CopyFrom { from: second, site }),
+            Intrinsic::Shift => self.on(first, Task::Shift),
+            Intrinsic::Iter => self.on(first, Task::Iterate { site, result }),
+            Intrinsic::Next => {
+                self.add_edge(second, result);
+                self.on(first, Task::Next { site, result, raises });
+            }
+            Intrinsic::NativeIter => self.on(first, Task::NativeIterator { result }),
+            Intrinsic::Send | Intrinsic::Throw => {
+                let throw = intrinsic == Intrinsic::Throw;
+                self.on(first, Task::SendInto { value: second, throw });
+                self.on(first, Task::Next { site, result, raises });
+            }
+            Intrinsic::TypeOf => self.on(first, Task::TypeOf { result }),
+            Intrinsic::TextOf | Intrinsic::ReprOf | Intrinsic::FormatOf | Intrinsic::HashOf | Intrinsic::LengthOf => {
+                self.conversion(intrinsic, site, first, result);
+            }
+            Intrinsic::TruthOf => {
+                self.on(first, Task::Truth { site });
+                self.scalar_to(result, self.known.bool_);
+            }
+            Intrinsic::ImportModule => self.on(first, Task::ImportModule { site, result }),
+            Intrinsic::Truth | Intrinsic::Contains | Intrinsic::IsInstance => {
+                self.scalar_to(result, self.known.bool_);
+            }
+            Intrinsic::Number => self.scalar_to(result, self.known.int),
+            Intrinsic::Real => self.scalar_to(result, self.known.float),
+            Intrinsic::Text => self.scalar_to(result, self.known.str),
+            Intrinsic::Data => self.scalar_to(result, self.known.bytes),
+            Intrinsic::Nothing => self.nothing_to(result),
+            Intrinsic::NotImplemented => self.scalar_to(result, self.known.not_implemented),
+            Intrinsic::Unmodelled => self.unknown_result(site, result, UnresolvedKind::Unmodelled),
+            Intrinsic::GeneratedCode => self.unknown_result(site, result, UnresolvedKind::GeneratedCode),
+            Intrinsic::Escape | Intrinsic::Callback => {
+                for &node in &nodes.positional {
+                    self.escape_node(node, site);
+                }
+            }
+            Intrinsic::Only => self.on(second, Task::OnlyClass { value: first, result }),
+            Intrinsic::Identity => self.add_edge(first, result),
+        }
+    }
+
+    fn unknown_result(&mut self, site: SiteId, result: NodeId, kind: UnresolvedKind) {
+        // The reason belongs to the call in the program, not only to the line in the model.
+        let mut at = Some(site);
+        while let Some(site) = at {
+            self.note_reasons(site, ReasonSet::of(kind));
+            at = self.acts[self.site_acts[site]].context;
+        }
+        self.add_reason(result, kind);
+    }
+
+    fn scalar_to(&mut self, node: NodeId, class: ObjId) {
+        let value = self.scalar(class);
+        self.add_object(node, value);
+    }
+    fn nothing_to(&mut self, node: NodeId) {
+        self.scalar_to(node, self.known.none);
+    }
+
+    fn conversion(&mut self, intrinsic: Intrinsic, site: SiteId, value: NodeId, result: NodeId) {
+        let (name, class) = match intrinsic {
+            Intrinsic::TextOf => ("__str__", self.known.str),
+            Intrinsic::ReprOf => ("__repr__", self.known.str),
+            Intrinsic::FormatOf => ("__format__", self.known.str),
+            Intrinsic::HashOf => ("__hash__", self.known.int),
+            _ => ("__len__", self.known.int),
+        };
+        let name = self.symbol(name);
+        self.on(value, Task::Convert { site, name });
+        self.scalar_to(result, class);
+    }
+
+    /// Classes arrived of which the call makes an instance.
+    pub(crate) fn instantiate(&mut self, classes: &[ObjId], site: SiteId, result: NodeId) {
+        for &class in classes {
+            if matches!(self.heap.get(class), Object::Class(..) | Object::DynamicClass(_)) {
+                let object = self.instance(class, self.origin_site(site));
+                self.add_object(result, object);
+            }
+        }
+    }
+
+    /// An allocation inside the models of a constructor call is named by that call: the instance is the same object
+    /// whichever way it was made.
+    fn origin_site(&self, site: SiteId) -> SiteId {
+        let mut at = site;
+        while let Some(outer) = self.acts[self.site_acts[at]].context {
+            at = outer;
+        }
+        at
+    }
+
+    fn type_new(&mut self, request: RequestId, site: SiteId, arguments: &[NodeId], result: NodeId) {
+        if arguments.len() < 4 {
+            if let Some(&object) = arguments.get(1) {
+                self.on(object, Task::TypeOf { result });
+            }
+            return;
+        }
+        let class = self.heap.object(Object::DynamicClass(site));
+        let bases = self.solver.node();
+        self.add_class(class, None, vec![bases], arguments[0]);
+        self.on(arguments[2], Task::Elements { result: bases });
+        self.on(arguments[3], Task::Namespace { class });
+        let _ = request;
+        self.add_object(result, class);
+    }
+
+    /// A mapping arrived whose keys become attributes of a class made at run time.
+    pub(crate) fn namespace(&mut self, mappings: &[ObjId], class: ObjId) {
+        for &mapping in mappings {
+            for field in self.heap.keys.get(&mapping).cloned().unwrap_or_default() {
+                if let (Some(name), Some(node)) = (field.as_str_key(), self.heap.slot(mapping, field)) {
+                    self.store_foreign(class, name, node);
+                }
+            }
+            let any = self.element_slot(mapping, Field::ANY_IN);
+            let to = self.slot(class, Field::ANY_ATTRIBUTE);
+            self.add_edge(any, to);
+        }
+    }
+
+    fn type_call(&mut self, request: RequestId, site: SiteId, class: NodeId, result: NodeId, raises: NodeId) {
+        // The class is the first argument; the rest are the arguments of the constructor. A model of `type.__call__` passes
+        // them on unchanged, and so does a metaclass that calls `super().__call__(*args, **kwargs)`.
+        let nodes = self.argument_nodes(request, NO_NODE);
+        let _ = nodes;
+        self.on(class, Task::ConstructClass { request, site, result, raises });
+    }
+
+    fn super_new(&mut self, site: SiteId, class: NodeId, receiver: NodeId, result: NodeId) {
+        if class == NO_NODE {
+            self.zero_argument_super(site, result);
+        } else if receiver != NO_NODE {
+            self.on(class, Task::SuperClass { receiver, sink: SuperSink::Object(result) });
+        }
+    }
+
+    /// Name objects of `getattr` or `setattr` arrived: constant ones wait for quiescence, others make the name unknown.
+    pub(crate) fn attribute_named(&mut self, names: &[ObjId], reasons: ReasonSet, access: NamedAccess) {
+        let index = match self.named_index.get(&access) {
+            Some(&index) => index,
+            None => {
+                let index = self.named.len();
+                self.named.push(NamedAccesses { access, waiting: BTreeSet::new(), done: 0, unknown: false });
+                self.named_index.insert(access, index);
+                index
+            }
+        };
+        let mut unknown = !reasons.is_empty();
+        for &name in names {
+            match self.heap.get(name) {
+                Object::Str(symbol) => {
+                    self.named[index].waiting.insert(symbol);
+                }
+                _ => unknown = true,
+            }
+        }
+        if unknown {
+            self.unknown_name(index);
+        }
+        if !self.named[index].waiting.is_empty() {
+            self.named_waiting.insert(index);
+        }
+    }
+
+    /// Constant names that arrived since the last time, all together: as many as the limit are told apart, more make the
+    /// name unknown. Whether there were any.
+    pub(crate) fn settle_names(&mut self) -> bool {
+        let waiting = std::mem::take(&mut self.named_waiting);
+        for &index in &waiting {
+            let names = std::mem::take(&mut self.named[index].waiting);
+            if self.named[index].done + names.len() > MAX_NAMES {
+                self.unknown_name(index);
+                continue;
+            }
+            self.named[index].done += names.len();
+            for name in names {
+                match self.named[index].access {
+                    NamedAccess::Load { holder, sink, site, mode } => {
+                        self.on(holder, Task::Attribute { name, sink, site, mode });
+                    }
+                    NamedAccess::Store { holder, value, site, raw } => {
+                        self.on(holder, Task::StoreInto { name, value, site, raw });
+                    }
+                }
+            }
+        }
+        !waiting.is_empty()
+    }
+
+    fn unknown_name(&mut self, index: usize) {
+        if std::mem::replace(&mut self.named[index].unknown, true) {
+            return;
+        }
+        match self.named[index].access {
+            NamedAccess::Load { sink, site, .. } => self.dynamic_attribute(site, sink),
+            NamedAccess::Store { holder, value, site, .. } => {
+                self.note_reasons(site, UnresolvedKind::DynamicAttribute.into());
+                self.on(holder, Task::StoreAnywhere { value });
+            }
+        }
+    }
+
+    fn dynamic_attribute(&mut self, site: SiteId, sink: Sink) {
+        let reasons = ReasonSet::of(UnresolvedKind::DynamicAttribute);
+        self.note_reasons(site, reasons);
+        self.sink_reasons(sink, reasons);
+    }
+
+    /// Holders arrived to whose attribute of an unknown name a value is stored.
+    pub(crate) fn store_anywhere(&mut self, holders: &[ObjId], value: NodeId) {
+        for &holder in holders {
+            let class = match self.heap.get(holder) {
+                Object::Class(..) | Object::DynamicClass(_) => holder,
+                _ => match self.class_of(holder) {
+                    Some(class) if !self.known.is_scalar(class) => class,
+                    _ => continue,
+                },
+            };
+            let slot = self.slot(class, Field::ANY_ATTRIBUTE);
+            self.add_edge(value, slot);
+            self.add_reason(slot, UnresolvedKind::DynamicAttribute);
+        }
+    }
+
+    /// Classes arrived that are constructed by `type.__call__`.
+    pub(crate) fn construct_classes(&mut self, classes: &[ObjId], request: RequestId) {
+        for &class in classes {
+            if matches!(self.heap.get(class), Object::Class(..) | Object::DynamicClass(_)) {
+                let inner = self.drop_first_argument(request);
+                self.construct(inner, class, NO_NODE);
+            }
+        }
+    }
+
+    /// The request without its first positional argument.
+    fn drop_first_argument(&mut self, request: RequestId) -> RequestId {
+        let mut copy = self.requests[request].clone();
+        if let ArgumentSource::Nodes(nodes) = &mut copy.arguments
+            && !nodes.is_empty()
+        {
+            nodes.remove(0);
+        }
+        self.request(copy)
+    }
+
+    /// The class objects of what arrived.
+    pub(crate) fn types_of(&mut self, objects: &[ObjId], reasons: ReasonSet, result: NodeId) {
+        for &object in objects {
+            match self.heap.get(object) {
+                Object::Class(..) | Object::DynamicClass(_) => {
+                    if let Some(node) = self.classes.get(object).map(|info| info.metaclass_node) {
+                        self.add_edge(node, result);
+                    }
+                }
+                Object::External(chain) => {
+                    let next = self.heap.extend_chain(chain, crate::heap::Step::Call);
+                    let value = self.heap.object(Object::External(next));
+                    self.add_object(result, value);
+                }
+                _ => {
+                    if let Some(class) = self.class_of(object) {
+                        self.add_object(result, class);
+                    }
+                }
+            }
+        }
+        self.add_reasons(result, reasons);
+    }
+
+    /// Iterators of builtin containers.
+    pub(crate) fn native_iterators(&mut self, objects: &[ObjId], result: NodeId) {
+        for &object in objects {
+            let iterator = self.heap.object(Object::Iterator(object));
+            self.add_object(result, iterator);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Operators, comparisons, truth, membership, formatting.
+//!
+//! Data model 3.3.8 "Emulating numeric types": `x + y` asks `type(x).__add__`, then `type(y).__radd__` if the first is
+//! missing or gives NotImplemented; a subclass on the right goes first; `x += y` asks `__iadd__` before. Comparisons
+//! reflect likewise (3.3.1); `in` falls back to iteration; truth to `__len__`. What only a missing method triggers is
+//! decided at quiescence. Builtin scalars decline operands of the program's own classes, which is known at once.
+
+use crate::engine::{CallKind, Engine, Fallback, GroupKey, NO_NODE, Question, Task};
+use crate::heap::{Object, Step};
+use crate::ids::{NodeId, ObjId, SiteId};
+use crate::template::Operation;
+use hognose_base::{ReasonSet, Symbol};
+use hognose_ir::{BinaryOp, CompareOp, Conversion, UnaryOp};
+use smallvec::smallvec;
+
+/// The special methods of an operator: direct, reflected, in place.
+const fn binary_methods(op: BinaryOp) -> (&'static str, &'static str, &'static str) {
+    match op {
+        BinaryOp::Add => ("__add__", "__radd__", "__iadd__"),
+        BinaryOp::And => ("__and__", "__rand__", "__iand__"),
+        BinaryOp::FloorDivide => ("__floordiv__", "__rfloordiv__", "__ifloordiv__"),
+        BinaryOp::LeftShift => ("__lshift__", "__rlshift__", "__ilshift__"),
+        BinaryOp::MatrixMultiply => ("__matmul__", "__rmatmul__", "__imatmul__"),
+        BinaryOp::Multiply => ("__mul__", "__rmul__", "__imul__"),
+        BinaryOp::Remainder => ("__mod__", "__rmod__", "__imod__"),
+        BinaryOp::Or => ("__or__", "__ror__", "__ior__"),
+        BinaryOp::Power => ("__pow__", "__rpow__", "__ipow__"),
+        BinaryOp::RightShift => ("__rshift__", "__rrshift__", "__irshift__"),
+        BinaryOp::Subtract => ("__sub__", "__rsub__", "__isub__"),
+        BinaryOp::TrueDivide => ("__truediv__", "__rtruediv__", "__itruediv__"),
+        BinaryOp::Xor => ("__xor__", "__rxor__", "__ixor__"),
+    }
+}
+
+/// The special method of a comparison and its reflection.
+const fn compare_methods(op: CompareOp) -> (&'static str, &'static str) {
+    match op {
+        CompareOp::Less => ("__lt__", "__gt__"),
+        CompareOp::LessEqual => ("__le__", "__ge__"),
+        CompareOp::Equal => ("__eq__", "__eq__"),
+        CompareOp::NotEqual => ("__ne__", "__ne__"),
+        CompareOp::Greater => ("__gt__", "__lt__"),
+        CompareOp::GreaterEqual => ("__ge__", "__le__"),
+    }
+}
+
+/// The operands and methods of a binary site.
+struct Operands {
+    left: NodeId,
+    right: NodeId,
+    result: NodeId,
+    direct: &'static str,
+    reflected: &'static str,
+    in_place: Option<&'static str>,
+}
+
+impl Engine<'_> {
+    fn operands(&self, site: SiteId) -> Option<Operands> {
+        let node = |local| self.site_node(site, local);
+        Some(match *self.operation(site) {
+            Operation::Binary { op, in_place, left, right, result } => {
+                let (direct, reflected, augmented) = binary_methods(op);
+                Operands {
+                    left: node(left),
+                    right: node(right),
+                    result: node(result),
+                    direct,
+                    reflected,
+                    in_place: in_place.then_some(augmented),
+                }
+            }
+            Operation::Compare { op, left, right, result } => {
+                let (direct, reflected) = compare_methods(op);
+                let (left, right, result) = (node(left), node(right), node(result));
+                Operands { left, right, result, direct, reflected, in_place: None }
+            }
+            _ => return None,
+        })
+    }
+
+    /// Left operands arrived.
+    pub(crate) fn left_operand(&mut self, site: SiteId, objects: &[ObjId], reasons: ReasonSet) {
+        let Some(operands) = self.operands(site) else { return };
+        for &object in objects {
+            match self.heap.get(object) {
+                Object::External(chain) => {
+                    let next = self.heap.extend_chain(chain, Step::Operator);
+                    let value = self.heap.object(Object::External(next));
+                    self.add_object(operands.result, value);
+                }
+                _ => self.left_object(site, object, &operands),
+            }
+        }
+        if !reasons.is_empty() {
+            self.note_reasons(site, reasons);
+            self.add_reasons(operands.result, reasons);
+        }
+    }
+
+    fn left_object(&mut self, site: SiteId, object: ObjId, operands: &Operands) {
+        let Some(class) = self.class_of(object) else { return };
+        if self.known.is_scalar(class) {
+            self.scalar_result(site, class, operands.result);
+            if self.scalar_left.insert(site) {
+                self.on(operands.right, Task::ReflectedScalar { site });
+            }
+            return;
+        }
+        let (receiver, new) = self.group(GroupKey::Left(site), class);
+        self.add_object(receiver, object);
+        if !new {
+            return;
+        }
+        let first = self.symbol(operands.in_place.unwrap_or(operands.direct));
+        let kind = CallKind::Protocol(first);
+        let partial = self.declining(site, operands.result);
+        let request = self.method_call(class, receiver, first, site, smallvec![operands.right], partial, kind);
+        let reflected = self.symbol(operands.reflected);
+        if operands.in_place.is_some() {
+            let direct = self.symbol(operands.direct);
+            self.questions.push(Question::Fallback {
+                class,
+                tried: first,
+                site,
+                then: Fallback::Method { name: direct, request, receiver, reflected, right: operands.right },
+            });
+        } else {
+            self.questions.push(Question::Fallback {
+                class,
+                tried: first,
+                site,
+                then: Fallback::Reflected { name: reflected, right: operands.right },
+            });
+        }
+    }
+
+    /// A node for the answer of a method that may give NotImplemented, which is no result.
+    fn declining(&mut self, site: SiteId, result: NodeId) -> NodeId {
+        if let Some(&node) = self.declined.get(&site) {
+            return node;
+        }
+        let node = self.solver.node();
+        self.declined.insert(site, node);
+        self.on(node, Task::Accept { site, result });
+        node
+    }
+
+    /// Answers of an operator method arrived: NotImplemented asks the reflected method, all else is the result.
+    pub(crate) fn accept(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId, result: NodeId) {
+        for &object in objects {
+            match self.heap.get(object) {
+                Object::Instance(class, _) if class == self.known.not_implemented => {
+                    if let Some(operands) = self.operands(site)
+                        && self.reflected_asked.insert(site)
+                    {
+                        let name = self.symbol(operands.reflected);
+                        self.on(operands.right, Task::Reflected { site, name });
+                    }
+                }
+                _ => self.add_object(result, object),
+            }
+        }
+        self.add_reasons(result, reasons);
+    }
+
+    /// Right operands arrived whose reflected method is asked.
+    pub(crate) fn reflected(&mut self, objects: &[ObjId], site: SiteId, name: Symbol) {
+        let Some(operands) = self.operands(site) else { return };
+        for &object in objects {
+            let Some(class) = self.class_of(object) else { continue };
+            if self.known.is_scalar(class) {
+                continue;
+            }
+            let (receiver, new) = self.group(GroupKey::Right(site), class);
+            self.add_object(receiver, object);
+            if new {
+                let kind = CallKind::Protocol(name);
+                let partial = self.declining(site, operands.result);
+                self.method_call(class, receiver, name, site, smallvec![operands.left], partial, kind);
+            }
+        }
+    }
+
+    /// Right operands of a builtin scalar arrived.
+    pub(crate) fn reflected_scalar(&mut self, objects: &[ObjId], site: SiteId) {
+        let Some(operands) = self.operands(site) else { return };
+        let name = self.symbol(operands.reflected);
+        for &object in objects {
+            match self.class_of(object) {
+                Some(class) if self.known.is_scalar(class) => self.scalar_result(site, class, operands.result),
+                _ => self.reflected(&[object], site, name),
+            }
+        }
+        if matches!(*self.operation(site), Operation::Binary { op: BinaryOp::Remainder, .. }) {
+            self.formatted(objects, site);
+        }
+    }
+
+    /// `"..." % values` converts the values.
+    fn formatted(&mut self, objects: &[ObjId], site: SiteId) {
+        for &object in objects {
+            if self.class_of(object) == Some(self.known.tuple) {
+                let elements = self.elements(object);
+                self.on(elements, Task::Convert { site, name: self.symbol("__str__") });
+            } else {
+                self.convert(&[object], site, self.symbol("__str__"));
+            }
+        }
+    }
+
+    /// The type of an operator on a scalar: that of either operand (a float for true division, a bool for comparisons).
+    fn scalar_result(&mut self, site: SiteId, class: ObjId, result: NodeId) {
+        let class = match *self.operation(site) {
+            Operation::Compare { .. } => self.known.bool_,
+            Operation::Binary { op: BinaryOp::TrueDivide, .. } if class == self.known.int => self.known.float,
+            Operation::Binary { .. } if class == self.known.bool_ => self.known.int,
+            _ => class,
+        };
+        if class != self.known.none && class != self.known.ellipsis {
+            let value = self.scalar(class);
+            self.add_object(result, value);
+        }
+    }
+
+    /// Operands of a unary operator arrived.
+    pub(crate) fn unary(&mut self, site: SiteId, objects: &[ObjId], reasons: ReasonSet) {
+        let Operation::Unary { op, result, .. } = *self.operation(site) else { return };
+        let result = self.site_node(site, result);
+        let name = match op {
+            UnaryOp::Negative => "__neg__",
+            UnaryOp::Positive => "__pos__",
+            _ => "__invert__",
+        };
+        let name = self.symbol(name);
+        for &object in objects {
+            if let Object::External(chain) = self.heap.get(object) {
+                let next = self.heap.extend_chain(chain, Step::Operator);
+                let value = self.heap.object(Object::External(next));
+                self.add_object(result, value);
+                continue;
+            }
+            let Some(class) = self.class_of(object) else { continue };
+            if self.known.is_scalar(class) {
+                let value = self.scalar(class);
+                self.add_object(result, value);
+                continue;
+            }
+            let (receiver, new) = self.group(GroupKey::Left(site), class);
+            self.add_object(receiver, object);
+            if new {
+                self.method_call(class, receiver, name, site, smallvec![], result, CallKind::Protocol(name));
+            }
+        }
+        if !reasons.is_empty() {
+            self.note_reasons(site, reasons);
+            self.add_reasons(result, reasons);
+        }
+    }
+
+    /// Values arrived whose truth decides.
+    pub(crate) fn truth(&mut self, objects: &[ObjId], site: SiteId) {
+        let (truth, length) = (self.symbol("__bool__"), self.symbol("__len__"));
+        for &object in objects {
+            let Some(class) = self.program_class(object) else { continue };
+            let (receiver, new) = self.group(GroupKey::Truth(site), class);
+            self.add_object(receiver, object);
+            if !new {
+                continue;
+            }
+            if self.class_may_have(class, truth) {
+                self.method_call(class, receiver, truth, site, smallvec![], NO_NODE, CallKind::Protocol(truth));
+            } else if self.class_may_have(class, length) {
+                self.method_call(class, receiver, length, site, smallvec![], NO_NODE, CallKind::Protocol(length));
+            }
+        }
+    }
+
+    /// The class of an object if it is one of the program (models included), not a scalar or builtin container.
+    fn program_class(&self, object: ObjId) -> Option<ObjId> {
+        match self.heap.get(object) {
+            Object::Instance(class, _) if !self.known.is_scalar(class) && !self.known.is_container(class) => {
+                Some(class)
+            }
+            Object::Class(..) | Object::DynamicClass(_) => {
+                self.class_of(object).filter(|&meta| meta != self.known.type_)
+            }
+            _ => None,
+        }
+    }
+
+    /// Containers arrived that are asked for membership.
+    pub(crate) fn contains(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
+        let Operation::Contains { item, .. } = *self.operation(site) else { return };
+        let item = self.site_node(site, item);
+        let name = self.symbol("__contains__");
+        for &object in objects {
+            if matches!(self.heap.get(object), Object::External(_)) {
+                self.note_reasons(site, hognose_base::UnresolvedKind::External.into());
+                continue;
+            }
+            let Some(class) = self.program_class(object) else { continue };
+            let (receiver, new) = self.group(GroupKey::Left(site), class);
+            self.add_object(receiver, object);
+            if new {
+                self.method_call(class, receiver, name, site, smallvec![item], NO_NODE, CallKind::Protocol(name));
+                let raises = self.site_raises(site);
+                self.questions.push(Question::Fallback {
+                    class,
+                    tried: name,
+                    site,
+                    then: Fallback::Iterate { receiver, raises },
+                });
+            }
+        }
+        self.note_reasons(site, reasons);
+    }
+
+    /// Values of an f-string field arrived.
+    pub(crate) fn format(&mut self, objects: &[ObjId], site: SiteId) {
+        let Operation::Format { conversion, .. } = *self.operation(site) else { return };
+        let name = match conversion {
+            None => "__format__",
+            Some(Conversion::Str) => "__str__",
+            Some(Conversion::Repr | Conversion::Ascii) => "__repr__",
+        };
+        self.convert(objects, site, self.symbol(name));
+    }
+
+    /// Calls a conversion method of objects of the program. `object.__format__` and `object.__str__` of the model lead
+    /// on to `__str__` and `__repr__`.
+    pub(crate) fn convert(&mut self, objects: &[ObjId], site: SiteId, name: Symbol) {
+        for &object in objects {
+            let Some(class) = self.program_class(object) else { continue };
+            let (receiver, new) = self.group(GroupKey::Convert(site, name), class);
+            self.add_object(receiver, object);
+            if new {
+                self.method_call(class, receiver, name, site, smallvec![], NO_NODE, CallKind::Protocol(name));
+            }
+        }
+    }
+}

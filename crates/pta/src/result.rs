@@ -1,0 +1,657 @@
+//! The fixed point as others see it: points-to sets, call graph, heap accesses, coverage.
+
+use crate::config::PtaConfig;
+use crate::engine::{Activation, CallKind, Engine, Target};
+use crate::heap::{Allocation, Field, Heap, Object};
+use crate::ids::{ActId, CodeId, NodeId, ObjId, SiteId};
+use crate::program::Program;
+use crate::python::classes::{ClassInfo, ClassTable};
+use crate::python::intrinsics::Intrinsic;
+use crate::python::well_known::WellKnown;
+use crate::set::PtsSet;
+use crate::solver::{Solver, SolverStats};
+use crate::template::{
+    Callee, Local, NO_LOCAL, Operation, RAISED, RETURN, SENT, Template, TemplateOptions, YIELDED, build_template,
+};
+use hognose_base::{Coverage, Id, IndexVec, Outcome, ReasonSet, Symbol};
+use hognose_ir::{InstId, ValueId};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How a function was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReachedBy {
+    /// By a call of the program.
+    Program,
+    /// Only as an entry point.
+    Entry,
+    /// Not at all (the code that would make it is dead).
+    Nothing,
+}
+
+/// A call site of the program and everything it can reach, models looked through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallRecord {
+    /// The code the site stands in.
+    pub caller: CodeId,
+    /// The instruction.
+    pub inst: InstId,
+    /// How the call comes about; several kinds at one instruction give several records.
+    pub kind: CallKind,
+    /// Functions of the program, sorted.
+    pub targets: Vec<CodeId>,
+    /// Functions that a library model called on behalf of this site, sorted (also in `targets`).
+    pub via_models: Vec<CodeId>,
+    /// Names of external and modelled callees, sorted.
+    pub external: Vec<String>,
+    /// Why the site is not fully known.
+    pub unresolved: ReasonSet,
+}
+
+/// A read or write of a heap slot by an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Access {
+    /// The code.
+    pub code: CodeId,
+    /// The instruction; for what a cloned library model does, the call in the program.
+    pub inst: InstId,
+    /// The object.
+    pub object: ObjId,
+    /// The field. Elements under an unknown key are [`Field::ANY_IN`] when stored, [`Field::ALL_OUT`] when loaded.
+    pub field: Field,
+    /// Whether it writes.
+    pub write: bool,
+}
+
+/// The result of one run.
+pub struct PointsTo {
+    program: Arc<Program>,
+    templates: IndexVec<CodeId, Template>,
+    solver: Solver,
+    heap: Heap,
+    classes: ClassTable,
+    known: WellKnown,
+    acts: IndexVec<ActId, Activation>,
+    site_acts: IndexVec<SiteId, ActId>,
+    acts_of: IndexVec<CodeId, Vec<ActId>>,
+    site_targets: Vec<(SiteId, CallKind, Target)>,
+    site_reasons: FxHashMap<SiteId, ReasonSet>,
+    outcome: Outcome,
+    rounds: u32,
+}
+
+impl std::fmt::Debug for PointsTo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PointsTo").field("acts", &self.acts.len()).field("objects", &self.heap.len()).finish()
+    }
+}
+
+/// Solves the program to its fixed point.
+#[must_use]
+pub fn analyze(program: &Arc<Program>, config: &PtaConfig) -> PointsTo {
+    let options = TemplateOptions { merge_definitions: config.merge_definitions };
+    let codes: Vec<CodeId> = program.codes.ids().collect();
+    let templates: Vec<Template> =
+        codes.par_iter().map(|&code| build_template(program, code, options)).collect();
+    let templates = IndexVec::from_raw(templates);
+    let mut engine = Engine::new(program, &templates, config);
+    engine.run();
+    let parts = engine.into_parts();
+    let mut acts_of: IndexVec<CodeId, Vec<ActId>> = IndexVec::from_elem(Vec::new(), program.codes.len());
+    for (id, act) in parts.acts.iter_enumerated() {
+        acts_of[act.code].push(id);
+    }
+    PointsTo {
+        program: Arc::clone(program),
+        solver: parts.solver,
+        heap: parts.heap,
+        classes: parts.classes,
+        known: parts.known,
+        acts: parts.acts,
+        site_acts: parts.site_acts,
+        acts_of,
+        site_targets: parts.site_targets,
+        site_reasons: parts.site_reasons,
+        outcome: parts.outcome,
+        rounds: parts.rounds,
+        templates,
+    }
+}
+
+impl PointsTo {
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+    /// The objects, fields and external values.
+    #[must_use]
+    pub const fn heap(&self) -> &Heap {
+        &self.heap
+    }
+    /// The classes.
+    #[must_use]
+    pub const fn classes(&self) -> &ClassTable {
+        &self.classes
+    }
+    /// How the run ended.
+    #[must_use]
+    pub const fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+    /// Counters of the solver.
+    #[must_use]
+    pub const fn stats(&self) -> SolverStats {
+        self.solver.stats
+    }
+    /// How often the propagation came to rest and questions of absence were answered.
+    #[must_use]
+    pub const fn rounds(&self) -> u32 {
+        self.rounds
+    }
+    /// Number of constraint nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.solver.node_count()
+    }
+    /// Bytes of the solver's structures, roughly.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.solver.bytes()
+    }
+    /// All activations.
+    #[must_use]
+    pub const fn activations(&self) -> &IndexVec<ActId, Activation> {
+        &self.acts
+    }
+    /// The activations of a code object.
+    #[must_use]
+    pub fn activations_of(&self, code: CodeId) -> &[ActId] {
+        &self.acts_of[code]
+    }
+    /// How a code object was reached.
+    #[must_use]
+    pub fn reached_by(&self, code: CodeId) -> ReachedBy {
+        let acts = &self.acts_of[code];
+        if acts.is_empty() {
+            ReachedBy::Nothing
+        } else if acts.iter().all(|&act| self.acts[act].entry) {
+            ReachedBy::Entry
+        } else {
+            ReachedBy::Program
+        }
+    }
+
+    fn node(&self, act: ActId, local: Local) -> Option<NodeId> {
+        (local != NO_LOCAL).then(|| NodeId::new(self.acts[act].base.raw() + local))
+    }
+    /// The objects an SSA value of a code object may be, over all its activations, and why that may not be all.
+    #[must_use]
+    pub fn value(&self, code: CodeId, value: ValueId) -> (Vec<ObjId>, ReasonSet) {
+        let local = self.templates[code].value_locals.get(value.index()).copied().unwrap_or(NO_LOCAL);
+        self.local_value(code, local)
+    }
+    /// The objects of a parameter.
+    #[must_use]
+    pub fn parameter(&self, code: CodeId, index: usize) -> (Vec<ObjId>, ReasonSet) {
+        let local = self.templates[code].parameters.get(index).copied().unwrap_or(NO_LOCAL);
+        self.local_value(code, local)
+    }
+    /// What a code object returns.
+    #[must_use]
+    pub fn returned(&self, code: CodeId) -> (Vec<ObjId>, ReasonSet) {
+        self.local_value(code, RETURN)
+    }
+    /// The exceptions that leave a code object.
+    #[must_use]
+    pub fn raised(&self, code: CodeId) -> (Vec<ObjId>, ReasonSet) {
+        self.local_value(code, RAISED)
+    }
+    /// What a generator yields.
+    #[must_use]
+    pub fn yielded(&self, code: CodeId) -> (Vec<ObjId>, ReasonSet) {
+        self.local_value(code, YIELDED)
+    }
+    /// What is sent into a generator.
+    #[must_use]
+    pub fn sent(&self, code: CodeId) -> (Vec<ObjId>, ReasonSet) {
+        self.local_value(code, SENT)
+    }
+
+    fn local_value(&self, code: CodeId, local: Local) -> (Vec<ObjId>, ReasonSet) {
+        let mut objects = Vec::new();
+        let mut reasons = ReasonSet::EMPTY;
+        for &act in &self.acts_of[code] {
+            if let Some(node) = self.node(act, local) {
+                self.solver.set(node).for_each(|object| objects.push(object));
+                reasons.insert_all(self.solver.reasons(node));
+            }
+        }
+        objects.sort_unstable();
+        objects.dedup();
+        (objects, reasons)
+    }
+
+    /// The objects of a field.
+    #[must_use]
+    pub fn field(&self, object: ObjId, field: Field) -> (Vec<ObjId>, ReasonSet) {
+        match self.heap.slot(object, field) {
+            Some(node) => (self.solver.set(node).to_vec(), self.solver.reasons(node)),
+            None => (Vec::new(), ReasonSet::EMPTY),
+        }
+    }
+    /// All non-empty fields, sorted by object and field.
+    #[must_use]
+    pub fn fields(&self) -> Vec<(ObjId, Field, &PtsSet, ReasonSet)> {
+        self.heap
+            .sorted_slots()
+            .into_iter()
+            .map(|(object, field, node)| (object, field, self.solver.set(node), self.solver.reasons(node)))
+            .filter(|(_, _, set, reasons)| !set.is_empty() || !reasons.is_empty())
+            .collect()
+    }
+    /// What an object is.
+    #[must_use]
+    pub fn object(&self, object: ObjId) -> Object {
+        self.heap.get(object)
+    }
+    /// The attribute names and keys as text.
+    #[must_use]
+    pub fn symbol(&self, symbol: Symbol) -> &str {
+        self.program.text(symbol)
+    }
+
+    // ---- call graph -------------------------------------------------------------------------------------------------------
+
+    /// The call site in the program on whose behalf a site of a cloned model acts; itself outside models.
+    #[must_use]
+    pub fn origin(&self, mut site: SiteId) -> SiteId {
+        while let Some(outer) = self.acts[self.site_acts[site]].context {
+            site = outer;
+        }
+        site
+    }
+    /// Code and instruction of a site.
+    #[must_use]
+    pub fn site_place(&self, site: SiteId) -> (CodeId, InstId) {
+        let act = &self.acts[self.site_acts[site]];
+        let index = (site.raw() - act.sites.raw()) as usize;
+        (act.code, self.templates[act.code].operation_insts[index])
+    }
+    fn operation(&self, site: SiteId) -> &Operation {
+        let act = &self.acts[self.site_acts[site]];
+        &self.templates[act.code].operations[(site.raw() - act.sites.raw()) as usize]
+    }
+
+    /// Every call site of the program with what it reaches, sorted by caller, instruction and kind.
+    #[must_use]
+    pub fn calls(&self) -> Vec<CallRecord> {
+        let mut records: BTreeMap<(CodeId, InstId, CallKind), CallRecord> = BTreeMap::new();
+        let through = self.shared_model_targets();
+        for &(site, kind, target) in &self.site_targets {
+            let origin = self.origin(site);
+            let (caller, inst) = self.site_place(origin);
+            if self.program.is_model(caller) {
+                continue;
+            }
+            let inside_model = origin != site;
+            let kind = if inside_model { self.origin_kind(origin) } else { kind };
+            let record = records.entry((caller, inst, kind)).or_insert_with(|| empty_record(caller, inst, kind));
+            self.add_target(record, target, inside_model);
+            if let Target::Function(act) = target
+                && let Some(more) = through.get(&act)
+            {
+                for &target in more {
+                    self.add_target(record, target, true);
+                }
+            }
+        }
+        self.add_unresolved(&mut records);
+        records
+            .into_values()
+            .map(|mut record| {
+                record.targets.sort_unstable();
+                record.targets.dedup();
+                record.via_models.sort_unstable();
+                record.via_models.dedup();
+                record.external.sort_unstable();
+                record.external.dedup();
+                record
+            })
+            .filter(|record| !record.targets.is_empty() || !record.external.is_empty() || !record.unresolved.is_empty() || record.kind == CallKind::Call)
+            .collect()
+    }
+
+    fn origin_kind(&self, origin: SiteId) -> CallKind {
+        match *self.operation(origin) {
+            Operation::Call { callee: Callee::Attribute { name, special: true, .. }, .. } => CallKind::Protocol(name),
+            Operation::LoadAttribute { .. } | Operation::StoreAttribute { .. } | Operation::DeleteAttribute { .. } => {
+                CallKind::Descriptor
+            }
+            _ => CallKind::Call,
+        }
+    }
+
+    fn add_target(&self, record: &mut CallRecord, target: Target, via_model: bool) {
+        match target {
+            Target::Function(act) => {
+                let code = self.acts[act].code;
+                if self.program.is_model(code) {
+                    if !via_model {
+                        record.external.push(self.model_name(code));
+                    }
+                } else if self.program.codes[code].is_function() {
+                    record.targets.push(code);
+                    if via_model {
+                        record.via_models.push(code);
+                    }
+                }
+            }
+            Target::External(chain) => {
+                if !via_model {
+                    record.external.push(self.chain_text(chain));
+                }
+            }
+            Target::Class(class) => {
+                if !via_model && self.is_model_class(class) {
+                    record.external.push(self.class_name(class));
+                }
+            }
+            Target::Builtin(object) => {
+                if let (Object::Intrinsic(intrinsic), false) = (self.heap.get(object), via_model)
+                    && record.kind == CallKind::Call
+                {
+                    record.external.push(intrinsic_name(intrinsic));
+                }
+            }
+        }
+    }
+
+    /// What each shared (not cloned) model activation reaches, transitively through models.
+    fn shared_model_targets(&self) -> FxHashMap<ActId, BTreeSet<Target>> {
+        let mut direct: BTreeMap<ActId, BTreeSet<Target>> = BTreeMap::new();
+        for &(site, _, target) in &self.site_targets {
+            let act = self.site_acts[self.origin(site)];
+            if self.program.is_model(self.acts[act].code) {
+                direct.entry(act).or_default().insert(target);
+            }
+        }
+        let mut closed: FxHashMap<ActId, BTreeSet<Target>> = FxHashMap::default();
+        for &start in direct.keys() {
+            let mut found = BTreeSet::new();
+            let mut seen = BTreeSet::from([start]);
+            let mut stack = vec![start];
+            while let Some(act) = stack.pop() {
+                for &target in direct.get(&act).into_iter().flatten() {
+                    match target {
+                        Target::Function(inner) if self.program.is_model(self.acts[inner].code) => {
+                            if seen.insert(inner) {
+                                stack.push(inner);
+                            }
+                        }
+                        Target::Function(_) => {
+                            found.insert(target);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            closed.insert(start, found);
+        }
+        closed
+    }
+
+    fn add_unresolved(&self, records: &mut BTreeMap<(CodeId, InstId, CallKind), CallRecord>) {
+        let mut sites: Vec<(SiteId, ReasonSet)> = Vec::with_capacity(self.site_reasons.len());
+        #[allow(clippy::iter_over_hash_type)]
+        for (&site, &reasons) in &self.site_reasons {
+            sites.push((self.origin(site), reasons));
+        }
+        sites.sort_unstable();
+        for (site, reasons) in sites {
+            let (caller, inst) = self.site_place(site);
+            if self.program.is_model(caller) {
+                continue;
+            }
+            let kind = self.origin_kind(site);
+            let record = records.entry((caller, inst, kind)).or_insert_with(|| empty_record(caller, inst, kind));
+            record.unresolved.insert_all(reasons);
+        }
+        // Call expressions that nothing reached are sites too: silent ones.
+        for (code, acts) in self.acts_of.iter_enumerated() {
+            if acts.is_empty() || self.program.is_model(code) {
+                continue;
+            }
+            let template = &self.templates[code];
+            for (operation, &inst) in template.operations.iter().zip(&template.operation_insts) {
+                if let Operation::Call { callee, .. } = operation {
+                    let kind = match callee {
+                        Callee::Attribute { name, special: true, .. } => CallKind::Protocol(*name),
+                        _ => CallKind::Call,
+                    };
+                    records.entry((code, inst, kind)).or_insert_with(|| empty_record(code, inst, kind));
+                }
+            }
+        }
+    }
+
+    /// Coverage of the call graph over the sites of some code objects.
+    #[must_use]
+    pub fn coverage(&self, calls: &[CallRecord]) -> Coverage {
+        let mut coverage = Coverage::default();
+        for call in calls {
+            coverage.add_site(!call.targets.is_empty() || !call.external.is_empty(), call.unresolved);
+        }
+        for (code, info) in self.program.codes.iter_enumerated() {
+            if !self.program.is_model(code) && info.is_function() {
+                coverage.functions_total += 1;
+                coverage.functions_analysed += u64::from(!self.acts_of[code].is_empty());
+            }
+        }
+        coverage
+    }
+
+    // ---- names ----------------------------------------------------------------------------------------------------------------
+
+    /// The dotted text of an external value.
+    #[must_use]
+    pub fn chain_text(&self, chain: crate::ids::ChainId) -> String {
+        self.heap.chain_text(chain, &|symbol| self.program.text(symbol).to_owned())
+    }
+    fn model_name(&self, code: CodeId) -> String {
+        self.program.qualname(code).to_owned()
+    }
+    /// Whether a class object comes from a library model.
+    #[must_use]
+    pub fn is_model_class(&self, class: ObjId) -> bool {
+        matches!(self.heap.get(class), Object::Class(code, _) if self.program.is_model(code))
+    }
+    /// The dotted name of a class object.
+    #[must_use]
+    pub fn class_name(&self, class: ObjId) -> String {
+        match self.heap.get(class) {
+            Object::Class(code, _) => self.program.qualname(code).to_owned(),
+            Object::DynamicClass(_) => "<class>".to_owned(),
+            Object::External(chain) => self.chain_text(chain),
+            _ => "?".to_owned(),
+        }
+    }
+    /// The class of an instance-like object.
+    #[must_use]
+    pub fn class_of(&self, object: ObjId) -> Option<ObjId> {
+        match self.heap.get(object) {
+            Object::Instance(class, _) => Some(class),
+            Object::Str(_) => Some(self.known.str),
+            Object::Int(_) => Some(self.known.int),
+            _ => None,
+        }
+    }
+    /// Whether a class object is known, and what is known of it.
+    #[must_use]
+    pub fn class_info(&self, class: ObjId) -> Option<&ClassInfo> {
+        self.classes.get(class)
+    }
+    /// Where an object is allocated: code and instruction, models looked through.
+    #[must_use]
+    pub fn allocation_place(&self, object: ObjId) -> Option<(CodeId, InstId)> {
+        match self.heap.get(object) {
+            Object::Instance(_, Allocation::Site(site)) => Some(self.site_place(self.origin(site))),
+            Object::Instance(_, Allocation::Inst(act, inst, _)) | Object::Function(_, act, inst) => {
+                match self.acts[act].context {
+                    Some(site) => Some(self.site_place(self.origin(site))),
+                    None => Some((self.acts[act].code, inst)),
+                }
+            }
+            Object::Instance(_, Allocation::Slice(base)) => self.allocation_place(base),
+            _ => None,
+        }
+    }
+
+    // ---- heap accesses ----------------------------------------------------------------------------------------------------------
+
+    /// Reads and writes of heap slots by instructions of the program, sorted and without repetition.
+    #[must_use]
+    pub fn accesses(&self) -> Vec<Access> {
+        let mut accesses = Vec::new();
+        for site in self.site_acts.ids() {
+            self.site_accesses(site, &mut accesses);
+        }
+        accesses.sort_unstable();
+        accesses.dedup();
+        accesses
+    }
+
+    fn site_accesses(&self, site: SiteId, accesses: &mut Vec<Access>) {
+        let origin = self.origin(site);
+        let (code, inst) = self.site_place(origin);
+        if self.program.is_model(code) {
+            return;
+        }
+        let act = self.site_acts[site];
+        let mut add = |base: Local, field: &dyn Fn(ObjId) -> Vec<Field>, write: bool| {
+            let Some(node) = self.node(act, base) else { return };
+            self.solver.set(node).for_each(|object| {
+                for field in field(object) {
+                    accesses.push(Access { code, inst, object, field, write });
+                }
+            });
+        };
+        match *self.operation(site) {
+            Operation::LoadAttribute { base, name, .. }
+            | Operation::Call { callee: Callee::Attribute { base, name, .. }, .. } => {
+                add(base, &|object| self.attribute_fields(object, name, false), false);
+            }
+            Operation::StoreAttribute { base, name, .. } => {
+                add(base, &|object| self.attribute_fields(object, name, true), true);
+            }
+            Operation::LoadItem { base, key, .. } => {
+                add(base, &|object| self.item_fields(act, object, key, false), false);
+            }
+            Operation::StoreItem { base, key, .. } => {
+                add(base, &|object| self.item_fields(act, object, key, true), true);
+            }
+            Operation::Next { iterator, .. } => add(iterator, &|_| vec![Field::ALL_OUT], false),
+            Operation::Unpack { iterable, .. } => add(iterable, &|_| vec![Field::ALL_OUT], false),
+            Operation::LoadCell { cell, .. } => add(cell, &|_| vec![Field::CONTENTS], false),
+            Operation::StoreCell { cell, .. } => add(cell, &|_| vec![Field::CONTENTS], true),
+            Operation::Call { call, callee: Callee::Value(_), .. } => {
+                let Some(intrinsic) = self.intrinsic_at(site) else { return };
+                let arguments = &self.templates[self.acts[act].code].calls[call as usize];
+                let Some(&base) = arguments.positional.first() else { return };
+                match intrinsic {
+                    Intrinsic::Store | Intrinsic::SetItem => add(base, &|_| vec![Field::ANY_IN], true),
+                    Intrinsic::CopyItems | Intrinsic::Shift => {
+                        add(base, &|_| vec![Field::ANY_IN], true);
+                        let from = arguments.positional.get(1).copied().unwrap_or(NO_LOCAL);
+                        add(from, &|_| vec![Field::ALL_OUT], false);
+                    }
+                    Intrinsic::Elements | Intrinsic::GetItem => add(base, &|_| vec![Field::ALL_OUT], false),
+                    Intrinsic::Keys | Intrinsic::StoreKey => {
+                        add(base, &|_| vec![Field::KEYS], intrinsic == Intrinsic::StoreKey);
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn intrinsic_at(&self, site: SiteId) -> Option<Intrinsic> {
+        let start = self.site_targets.partition_point(|&(at, ..)| at < site);
+        self.site_targets[start..].iter().take_while(|&&(at, ..)| at == site).find_map(|&(_, _, target)| match target {
+            Target::Builtin(object) => match self.heap.get(object) {
+                Object::Intrinsic(intrinsic) => Some(intrinsic),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// The slots that an attribute access of an object means: its own, and for loads those of its class.
+    fn attribute_fields(&self, object: ObjId, name: Symbol, write: bool) -> Vec<Field> {
+        let field = Field::attribute(name);
+        if write || self.heap.slot(object, field).is_some() { vec![field] } else { Vec::new() }
+    }
+
+    fn item_fields(&self, act: ActId, object: ObjId, key: crate::template::Key, write: bool) -> Vec<Field> {
+        use crate::template::Key;
+        let unknown = if write { Field::ANY_IN } else { Field::ALL_OUT };
+        match key {
+            Key::Str(name) => vec![Field::str_key(name)],
+            Key::Int(value) if value >= 0 => vec![Field::int_key(value)],
+            Key::Int(_) | Key::Any => vec![unknown],
+            Key::Node(local) => {
+                let Some(node) = self.node(act, local) else { return vec![unknown] };
+                let mut fields = Vec::new();
+                let mut all = self.solver.reasons(node).is_empty();
+                self.solver.set(node).for_each(|key| match self.heap.get(key) {
+                    Object::Str(name) => fields.push(Field::str_key(name)),
+                    Object::Int(value) if value >= 0 => fields.push(Field::int_key(value)),
+                    _ => all = false,
+                });
+                let _ = object;
+                if all && !fields.is_empty() { fields } else { vec![unknown] }
+            }
+        }
+    }
+}
+
+fn empty_record(caller: CodeId, inst: InstId, kind: CallKind) -> CallRecord {
+    CallRecord {
+        caller,
+        inst,
+        kind,
+        targets: Vec::new(),
+        via_models: Vec::new(),
+        external: Vec::new(),
+        unresolved: ReasonSet::EMPTY,
+    }
+}
+
+fn intrinsic_name(intrinsic: Intrinsic) -> String {
+    let name = match intrinsic {
+        Intrinsic::LengthOf => "len",
+        Intrinsic::ReprOf => "repr",
+        Intrinsic::TextOf => "str",
+        Intrinsic::FormatOf => "format",
+        Intrinsic::HashOf => "hash",
+        other => other.name(),
+    };
+    format!("builtins.{name}")
+}
+
+/// What remains of the engine when it is done.
+pub(crate) struct Parts {
+    pub(crate) solver: Solver,
+    pub(crate) heap: Heap,
+    pub(crate) classes: ClassTable,
+    pub(crate) known: WellKnown,
+    pub(crate) acts: IndexVec<ActId, Activation>,
+    pub(crate) site_acts: IndexVec<SiteId, ActId>,
+    pub(crate) site_targets: Vec<(SiteId, CallKind, Target)>,
+    pub(crate) site_reasons: FxHashMap<SiteId, ReasonSet>,
+    pub(crate) outcome: Outcome,
+    pub(crate) rounds: u32,
+}

@@ -1,0 +1,773 @@
+//! What each instruction adds to the template.
+
+use super::build::{Builder, Resolved};
+use super::{
+    Arguments, Callee, CellSource, Constant, Display, FunctionDef, ImportDef, Key, Local, NO_LOCAL, NameLoad, NameStore,
+    Operation,
+};
+use crate::program::CodeKind;
+use hognose_base::{Id, Symbol};
+use hognose_ir::{
+    Def, EdgeId, FunctionPart, FunctionParts, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, UnaryOp,
+    ValueId,
+};
+use hognose_pyc::Object;
+
+/// The name of the special method that `LOAD_SPECIAL` looks up.
+pub(super) const fn special_name(which: SpecialMethod) -> &'static str {
+    match which {
+        SpecialMethod::Enter => "__enter__",
+        SpecialMethod::Exit => "__exit__",
+        SpecialMethod::AsyncEnter => "__aenter__",
+        SpecialMethod::AsyncExit => "__aexit__",
+    }
+}
+
+impl Builder<'_> {
+    /// Adds the constraints of one instruction. `raises` is where its exceptions go.
+    pub(super) fn instruction(&mut self, inst: InstId, raises: Local) {
+        let op = self.body.insts[inst].op;
+        let inputs: smallvec::SmallVec<[ValueId; 8]> = self.ssa.inputs(inst).into();
+        match op {
+            Op::LoadLocal { .. } | Op::LoadDeref(_) | Op::LoadClassDeref(_) | Op::LoadFromDictOrDeref(_)
+            | Op::LoadFromDictOrGlobals(_) | Op::LoadName(_) | Op::LoadGlobal(_) | Op::StoreDeref(_)
+            | Op::StoreName(_) | Op::StoreGlobal(_) | Op::StoreLocal(_) | Op::LoadCell(_) => {
+                self.variable(inst, op, &inputs);
+            }
+            Op::LoadAttr(_) | Op::LoadMethod(_) | Op::LoadSuperAttr { .. } | Op::LoadSuperMethod { .. }
+            | Op::LoadSpecial(_) | Op::StoreAttr(_) | Op::DeleteAttr(_) => self.attribute(inst, op, &inputs, raises),
+            Op::LoadItem | Op::StoreItem | Op::DeleteItem | Op::LoadSlice | Op::StoreSlice | Op::ListAppend { .. }
+            | Op::SetAdd { .. } | Op::MapAdd { .. } | Op::ListExtend { .. } | Op::SetUpdate { .. }
+            | Op::DictUpdate { .. } | Op::DictMerge { .. } => self.item(inst, op, &inputs, raises),
+            Op::Unary(_) | Op::Binary { .. } | Op::Compare { .. } | Op::Contains { .. } | Op::FormatValue { .. }
+            | Op::Convert(_) | Op::BuildInterpolation { .. } | Op::BuildTemplate => {
+                self.operator(inst, op, &inputs, raises);
+            }
+            Op::GetIter | Op::GetYieldFromIter | Op::ForIter { .. } | Op::GetAsyncIter | Op::GetAsyncNext
+            | Op::GetAwaitable | Op::Send { .. } | Op::YieldFrom | Op::UnpackSequence(_) | Op::UnpackStar { .. }
+            | Op::Yield => self.iteration(inst, op, &inputs, raises),
+            Op::Call { .. } | Op::CallStar { .. } | Op::MakeFunction(_) | Op::SetFunctionPart(_)
+            | Op::WithExceptStart | Op::EnterContext | Op::EnterAsyncContext => self.calls(inst, op, &inputs, raises),
+            Op::ImportName(name) => self.import(inst, name, &inputs),
+            Op::ImportFrom(name) => {
+                let module = self.local_at(&inputs, 0);
+                let (name, result) = (self.name(name), self.last_result(inst));
+                self.emit(Operation::ImportFrom { module, name, result }, inst, raises);
+            }
+            Op::Branch { test: Test::Truth(_), .. } => self.truth(inst, inputs.first().copied(), raises),
+            Op::Return => {
+                let target = self.returned();
+                inputs.first().into_iter().for_each(|&value| self.copy(value, target));
+            }
+            Op::Raise(count) => self.raise(inst, count, &inputs, raises),
+            Op::Reraise { .. } | Op::EndAsyncFor => {
+                inputs.last().into_iter().for_each(|&value| self.copy(value, raises));
+            }
+            Op::CheckGroupMatch => self.group_match(inst, &inputs, raises),
+            Op::MatchClass { positional, .. } => self.match_class(inst, positional, &inputs, raises),
+            Op::MatchKeys { .. } => self.match_keys(inst, &inputs, raises),
+            Op::Intrinsic(intrinsic) => self.intrinsic(inst, intrinsic, &inputs, raises),
+            Op::CopyDictWithoutKeys => {
+                let (from, to) = (self.local_at(&inputs, 0), self.last_result(inst));
+                self.empty_display("dict", to, inst, 0);
+                self.emit(Operation::CopyItems { from, to }, inst, raises);
+            }
+            _ => {}
+        }
+    }
+
+    fn local_at(&mut self, inputs: &[ValueId], index: usize) -> Local {
+        inputs.get(index).map_or(NO_LOCAL, |&value| self.local(value))
+    }
+
+    fn empty_display(&mut self, class: &'static str, result: Local, inst: InstId, ordinal: u8) {
+        if result != NO_LOCAL {
+            self.template.displays.push(Display {
+                class,
+                result,
+                elements: Vec::new(),
+                keys: Vec::new(),
+                constant_keys: Vec::new(),
+                inst,
+                ordinal,
+            });
+        }
+    }
+
+    // ---- names ---------------------------------------------------------------------------------------------------
+
+    fn variable(&mut self, inst: InstId, op: Op, inputs: &[ValueId]) {
+        let kind = self.program.codes[self.code].kind;
+        match op {
+            Op::LoadDeref(slot) => self.load_deref(inst, slot, inputs),
+            Op::LoadClassDeref(slot) | Op::LoadFromDictOrDeref(slot) => {
+                let result = self.last_result(inst);
+                let name = self.name(self.body.slots[slot].name);
+                self.template.name_loads.push(NameLoad { name, result, own: true, outer: false, inst });
+                self.load_cell(slot, result, inst);
+                inputs.last().into_iter().for_each(|&value| self.copy(value, result));
+            }
+            Op::LoadFromDictOrGlobals(name) => {
+                self.load_name(inst, name, true, true);
+                let result = self.last_result(inst);
+                inputs.last().into_iter().for_each(|&value| self.copy(value, result));
+            }
+            Op::LoadName(name) => {
+                let unbound = inputs.first().is_none_or(|&value| self.may_be_unbound(value));
+                self.load_name(inst, name, true, unbound);
+                let result = self.last_result(inst);
+                inputs.first().into_iter().for_each(|&value| self.copy(value, result));
+            }
+            Op::LoadGlobal(name) if kind == CodeKind::Module && !inputs.is_empty() => {
+                let unbound = self.may_be_unbound(inputs[0]);
+                self.load_name(inst, name, true, unbound);
+                let result = self.last_result(inst);
+                self.copy(inputs[0], result);
+            }
+            Op::LoadGlobal(name) => self.load_name(inst, name, false, true),
+            Op::StoreDeref(slot) => {
+                let value = self.local_at(inputs, 0);
+                match self.free_cells.get(&slot).copied() {
+                    Some(cell) => self.emit(Operation::StoreCell { cell, value }, inst, NO_LOCAL),
+                    None => self.template.cell_stores.push((slot, value)),
+                }
+            }
+            Op::StoreName(name) => self.store_name(name, inputs),
+            Op::StoreGlobal(name) if kind == CodeKind::Module => self.store_name(name, inputs),
+            Op::StoreGlobal(name) => {
+                let (name, value) = (self.name(name), self.local_at(inputs, 0));
+                self.template.global_stores.push(NameStore { name, value });
+            }
+            Op::LoadCell(slot) if self.body.slots[slot].kind.is_free() => {}
+            Op::LoadCell(slot) => {
+                let result = self.last_result(inst);
+                self.template.cell_values.push((slot, result));
+            }
+            _ => {}
+        }
+    }
+
+    fn load_name(&mut self, inst: InstId, name: NameId, own: bool, outer: bool) {
+        let (name, result) = (self.name(name), self.last_result(inst));
+        if result != NO_LOCAL {
+            self.template.name_loads.push(NameLoad { name, result, own, outer, inst });
+        }
+    }
+
+    fn store_name(&mut self, name: NameId, inputs: &[ValueId]) {
+        let (name, value) = (self.name(name), self.local_at(inputs, 0));
+        self.template.name_stores.push(NameStore { name, value });
+    }
+
+    fn load_deref(&mut self, inst: InstId, slot: SlotId, inputs: &[ValueId]) {
+        let result = self.last_result(inst);
+        if result == NO_LOCAL {
+            return;
+        }
+        if self.free_cells.contains_key(&slot) {
+            self.load_cell(slot, result, inst);
+        } else {
+            self.template.cell_loads.push((slot, result));
+            inputs.first().into_iter().for_each(|&value| self.copy(value, result));
+        }
+    }
+
+    fn load_cell(&mut self, slot: SlotId, result: Local, inst: InstId) {
+        match self.free_cells.get(&slot).copied() {
+            Some(cell) => self.emit(Operation::LoadCell { cell, result }, inst, NO_LOCAL),
+            None => self.template.cell_loads.push((slot, result)),
+        }
+    }
+
+    // ---- attributes and items -----------------------------------------------------------------------------------
+
+    fn attribute(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+        match op {
+            Op::StoreAttr(name) => {
+                let (value, base, name) = (self.local_at(inputs, 0), self.local_at(inputs, 1), self.name(name));
+                self.emit(Operation::StoreAttribute { base, name, value }, inst, raises);
+            }
+            Op::DeleteAttr(name) => {
+                let (base, name) = (self.local_at(inputs, 0), self.name(name));
+                self.emit(Operation::DeleteAttribute { base, name }, inst, raises);
+            }
+            _ if self.fused[inst.index()] => {}
+            Op::LoadSuperAttr { name, .. } | Op::LoadSuperMethod { name, .. } => {
+                let callable = self.local_at(inputs, 0);
+                let (class, receiver) = (self.local_at(inputs, 1), self.local_at(inputs, 2));
+                let (name, result) = (self.name(name), self.result(inst, 0));
+                self.emit(Operation::LoadSuper { callable, class, receiver, name, result }, inst, raises);
+            }
+            Op::LoadAttr(name) | Op::LoadMethod(name) => {
+                let (base, name, result) = (self.local_at(inputs, 0), self.name(name), self.result(inst, 0));
+                self.emit(Operation::LoadAttribute { base, name, result, special: false }, inst, raises);
+            }
+            Op::LoadSpecial(which) => {
+                let (base, result) = (self.local_at(inputs, 0), self.result(inst, 0));
+                self.special_load(base, special_name(which), result, inst, raises);
+            }
+            _ => {}
+        }
+    }
+
+    fn special_load(&mut self, base: Local, name: &str, result: Local, inst: InstId, raises: Local) {
+        if let Some(name) = self.program.symbols.get(name) {
+            self.emit(Operation::LoadAttribute { base, name, result, special: true }, inst, raises);
+        }
+    }
+
+    fn item(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+        let base = self.local_at(inputs, 0);
+        match op {
+            Op::LoadItem => {
+                let (key, result) = (self.key(inputs[1]), self.last_result(inst));
+                self.emit(Operation::LoadItem { base, key, result }, inst, raises);
+            }
+            Op::LoadSlice => {
+                let (key, result) = (self.slice_key(), self.last_result(inst));
+                self.emit(Operation::LoadItem { base, key, result }, inst, raises);
+            }
+            Op::StoreItem | Op::StoreSlice => {
+                let value = base;
+                let base = self.local_at(inputs, 1);
+                let key = if op == Op::StoreItem { self.key(inputs[2]) } else { self.slice_key() };
+                self.emit(Operation::StoreItem { base, key, value }, inst, raises);
+            }
+            Op::DeleteItem => {
+                let key = self.key(inputs[1]);
+                self.emit(Operation::DeleteItem { base, key }, inst, raises);
+            }
+            Op::ListAppend { .. } | Op::SetAdd { .. } => {
+                let value = self.local_at(inputs, 1);
+                self.emit(Operation::StoreItem { base, key: Key::Any, value }, inst, raises);
+            }
+            Op::MapAdd { .. } => {
+                let (key, value) = (self.key(inputs[1]), self.local_at(inputs, 2));
+                self.emit(Operation::StoreItem { base, key, value }, inst, raises);
+            }
+            Op::ListExtend { .. } | Op::SetUpdate { .. } => self.extend(inst, inputs, raises),
+            _ => {
+                let from = self.local_at(inputs, 1);
+                self.emit(Operation::CopyItems { from, to: base }, inst, raises);
+            }
+        }
+    }
+
+    fn slice_key(&mut self) -> Key {
+        Key::Node(self.constant_local(Constant::Slice))
+    }
+
+    /// `[*a]`: positions are kept where the list was empty, else the items may be anywhere.
+    fn extend(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
+        let (to, from) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+        let empty = matches!(self.ssa.values[inputs[0]], Def::Inst { inst: list, .. }
+            if self.body.insts[list].op == Op::BuildList(0) && self.uses[inputs[0].index()] <= 2);
+        if empty {
+            self.emit(Operation::CopyItems { from, to }, inst, raises);
+            return;
+        }
+        let (iterator, item) = (self.fresh(), self.fresh());
+        self.emit(Operation::Iterate { iterable: from, result: iterator }, inst, raises);
+        self.emit(Operation::Next { iterator, result: item }, inst, raises);
+        self.emit(Operation::StoreItem { base: to, key: Key::Any, value: item }, inst, raises);
+    }
+
+    // ---- operators ------------------------------------------------------------------------------------------------
+
+    fn scalar(&mut self, value: ValueId) -> bool {
+        matches!(self.resolve(value), Resolved::Constant(constant) if constant.is_scalar())
+            || self.resolve(value) == Resolved::Nothing
+    }
+
+    fn truth(&mut self, inst: InstId, operand: Option<ValueId>, raises: Local) {
+        let Some(value) = operand else { return };
+        if !self.scalar(value) {
+            let operand = self.local(value);
+            self.emit(Operation::Truth { operand }, inst, raises);
+        }
+    }
+
+    fn operator(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+        match op {
+            Op::Unary(UnaryOp::Not | UnaryOp::ToBool) => self.truth(inst, inputs.first().copied(), raises),
+            Op::Unary(op) => {
+                if self.fold(inst).is_none() {
+                    let (operand, result) = (self.local_at(inputs, 0), self.last_result(inst));
+                    self.emit(Operation::Unary { op, operand, result }, inst, raises);
+                }
+            }
+            Op::Binary { op, in_place } => {
+                if self.fold(inst).is_none() {
+                    let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+                    let result = self.last_result(inst);
+                    self.emit(Operation::Binary { op, in_place, left, right, result }, inst, raises);
+                }
+            }
+            Op::Compare { op, .. } => {
+                if self.fold(inst).is_none() {
+                    let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+                    let result = self.last_result(inst);
+                    self.emit(Operation::Compare { op, left, right, result }, inst, raises);
+                }
+            }
+            Op::Contains { .. } => {
+                if !self.scalar(inputs[1]) {
+                    let (item, container) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+                    self.emit(Operation::Contains { container, item }, inst, raises);
+                }
+            }
+            Op::FormatValue { conversion, .. } if !self.scalar(inputs[0]) => {
+                let operand = self.local_at(inputs, 0);
+                self.emit(Operation::Format { operand, conversion }, inst, raises);
+            }
+            Op::Convert(conversion) if !self.scalar(inputs[0]) => {
+                let operand = self.local_at(inputs, 0);
+                self.emit(Operation::Format { operand, conversion: Some(conversion) }, inst, raises);
+            }
+            Op::BuildTemplate | Op::BuildInterpolation { .. } => {
+                let result = self.last_result(inst);
+                self.emit(Operation::Unmodelled { result }, inst, raises);
+            }
+            _ => {}
+        }
+    }
+
+    // ---- iteration, generators, unpacking ----------------------------------------------------------------------------
+
+    fn iteration(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+        let first = self.local_at(inputs, 0);
+        let result = self.last_result(inst);
+        match op {
+            Op::GetIter | Op::GetYieldFromIter => {
+                self.emit(Operation::Iterate { iterable: first, result }, inst, raises);
+            }
+            Op::ForIter { .. } => self.emit(Operation::Next { iterator: first, result }, inst, raises),
+            Op::GetAsyncIter => self.emit(Operation::AsyncIterate { iterable: first, result }, inst, raises),
+            Op::GetAsyncNext => self.emit(Operation::AsyncNext { iterator: first, result }, inst, raises),
+            Op::GetAwaitable => self.emit(Operation::Await { awaitable: first, result }, inst, raises),
+            Op::Send { .. } | Op::YieldFrom => {
+                let sent = self.local_at(inputs, 1);
+                // `Send` has two outputs: what the delegate returned, and what it yielded.
+                let result = self.result(inst, 0);
+                self.emit(Operation::Delegate { receiver: first, sent, result }, inst, raises);
+            }
+            Op::Yield => {
+                let (yielded, sent) = self.yielded();
+                let delegated = inputs.first().is_some_and(|&value| {
+                    matches!(self.ssa.values[value], Def::Inst { inst, .. }
+                        if matches!(self.body.insts[inst].op, Op::Send { .. }))
+                });
+                if !delegated && first != NO_LOCAL {
+                    self.template.copies.push((first, yielded));
+                }
+                if result != NO_LOCAL {
+                    self.template.copies.push((sent, result));
+                }
+            }
+            Op::UnpackSequence(_) => self.unpack(inst, inputs, None, raises),
+            Op::UnpackStar { before, .. } => self.unpack(inst, inputs, Some(before), raises),
+            _ => {}
+        }
+    }
+
+    /// Item `i` of the iterable is the `i`-th output from the top.
+    fn unpack(&mut self, inst: InstId, inputs: &[ValueId], star: Option<u32>, raises: Local) {
+        let outputs: Vec<ValueId> = self.ssa.outputs(inst).collect();
+        let static_tuple = matches!(self.ssa.values[inputs[0]], Def::Inst { inst: display, .. }
+            if self.body.insts[display].op == Op::BuildTuple(u32::try_from(outputs.len()).unwrap_or(0)));
+        if star.is_none() && static_tuple {
+            return;
+        }
+        let iterable = self.local_at(inputs, 0);
+        let (iterator, item) = (self.fresh(), self.fresh());
+        #[allow(clippy::cast_possible_truncation)]
+        let start = self.template.pool.len() as u32;
+        for (at, &output) in outputs.iter().rev().enumerate() {
+            let mut target = self.result_of(output);
+            if star.is_some_and(|star| star as usize == at) {
+                self.empty_display("list", target, inst, 1);
+                let element = self.fresh();
+                self.emit(Operation::StoreItem { base: target, key: Key::Any, value: element }, inst, raises);
+                target = element;
+            }
+            self.template.pool.push(target);
+        }
+        #[allow(clippy::cast_possible_truncation)]
+        let targets = start..self.template.pool.len() as u32;
+        self.emit(Operation::Unpack { iterable, iterator, item, targets, star }, inst, raises);
+    }
+
+    // ---- calls -----------------------------------------------------------------------------------------------------
+
+    fn calls(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+        match op {
+            Op::MakeFunction(parts) => self.make_function(inst, parts, inputs),
+            Op::SetFunctionPart(part) => self.set_function_part(part, inputs),
+            Op::EnterContext | Op::EnterAsyncContext => {
+                let (enter, exit) =
+                    if op == Op::EnterContext { ("__enter__", "__exit__") } else { ("__aenter__", "__aexit__") };
+                let base = self.local_at(inputs, 0);
+                let (bound, result) = (self.result(inst, 0), self.result(inst, 1));
+                self.special_load(base, exit, bound, inst, raises);
+                if let Some(name) = self.program.symbols.get(enter) {
+                    let call = self.add_call(Arguments::default());
+                    let callee = Callee::Attribute { base, name, special: true };
+                    self.emit(Operation::Call { callee, call, result }, inst, raises);
+                }
+            }
+            Op::WithExceptStart => {
+                let &[exit, receiver, exception] = inputs else { return };
+                let callee = self.callee(exit);
+                let mut positional = Vec::new();
+                if self.is_argument(receiver) && matches!(callee, Callee::Value(_)) {
+                    positional.push(self.local(receiver));
+                }
+                // The type and the traceback are not tracked.
+                positional.extend([NO_LOCAL, self.local(exception), NO_LOCAL]);
+                let arguments = Arguments { positional, ..Arguments::default() };
+                let (call, result) = (self.add_call(arguments), self.last_result(inst));
+                self.emit(Operation::Call { callee, call, result }, inst, raises);
+            }
+            _ => self.call(inst, op, inputs, raises),
+        }
+    }
+
+    fn call(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+        let mut arguments = Arguments::default();
+        // A receiver that does not come with a method load is simply the first argument (decorators from 3.11 on).
+        let fused = matches!(self.ssa.values[inputs[0]], Def::Inst { inst: load, .. }
+            if self.fused[load.index()] && !matches!(self.body.insts[load].op, Op::LoadAttr(_) | Op::LoadSuperAttr { .. }));
+        if let Some(&receiver) = inputs.get(1)
+            && !fused
+            && self.is_argument(receiver)
+        {
+            let local = self.local(receiver);
+            arguments.positional.push(local);
+        }
+        if matches!(op, Op::CallStar { .. }) {
+            self.star_arguments(&mut arguments, inputs);
+        } else {
+            let values: Vec<Local> = inputs.iter().skip(2).map(|&value| self.local(value)).collect();
+            let names = self.keyword_names(inst);
+            let split = values.len().saturating_sub(names.len());
+            arguments.positional.extend(&values[..split]);
+            arguments.keywords.extend(names.into_iter().zip(values[split..].iter().copied()));
+        }
+        let result = self.last_result(inst);
+        if self.is_build_class(inputs[0]) {
+            self.class_statement(inst, inputs, arguments, result, raises);
+            return;
+        }
+        let callee = self.callee(inputs[0]);
+        let call = self.add_call(arguments);
+        self.emit(Operation::Call { callee, call, result }, inst, raises);
+    }
+
+    /// Whether what lies in the receiver's place of a call is an argument of its own: it is not where a method load left
+    /// its receiver, because such a load as a value already gives a bound method.
+    fn is_argument(&self, receiver: ValueId) -> bool {
+        receiver != hognose_ir::Ssa::NULL
+            && !matches!(self.ssa.values[receiver], Def::Inst { inst, output: 1 }
+                if matches!(
+                    self.body.insts[inst].op,
+                    Op::LoadMethod(_) | Op::LoadSpecial(_) | Op::LoadSuperMethod { .. }
+                ))
+    }
+
+    fn keyword_names(&mut self, inst: InstId) -> Vec<Symbol> {
+        let Some(id) = self.ssa.keyword_names(inst) else { return Vec::new() };
+        let Object::Tuple(items) = self.objects.get(id) else { return Vec::new() };
+        let items = *items;
+        self.objects
+            .items(items)
+            .iter()
+            .filter_map(|&name| self.objects.text(name).and_then(|text| self.program.symbols.get(&text)))
+            .collect()
+    }
+
+    fn star_arguments(&mut self, arguments: &mut Arguments, inputs: &[ValueId]) {
+        if let Some(&iterable) = inputs.get(2) {
+            match (self.resolve(iterable), self.ssa.values[iterable]) {
+                (Resolved::Constant(Constant::Tuple(index)), _) => {
+                    for constant in self.template.tuples[index as usize].clone() {
+                        let local = self.constant_local(constant);
+                        arguments.positional.push(local);
+                    }
+                }
+                (_, Def::Inst { inst, .. }) if matches!(self.body.insts[inst].op, Op::BuildTuple(_)) => {
+                    let items: Vec<ValueId> = self.ssa.inputs(inst).to_vec();
+                    for item in items {
+                        let local = self.local(item);
+                        arguments.positional.push(local);
+                    }
+                }
+                _ => {
+                    let local = self.local(iterable);
+                    arguments.star.push(local);
+                }
+            }
+        }
+        if let Some(&mapping) = inputs.get(3)
+            && mapping != hognose_ir::Ssa::NULL
+        {
+            let local = self.local(mapping);
+            arguments.mappings.push(local);
+        }
+    }
+
+    fn is_build_class(&self, callee: ValueId) -> bool {
+        matches!(self.ssa.values[callee], Def::Inst { inst, .. } if self.body.insts[inst].op == Op::LoadBuildClass)
+    }
+
+    fn class_statement(
+        &mut self,
+        inst: InstId,
+        inputs: &[ValueId],
+        mut arguments: Arguments,
+        result: Local,
+        raises: Local,
+    ) {
+        let function = arguments.positional.first().copied().unwrap_or(NO_LOCAL);
+        let _ = inputs;
+        let body = self.function_of.get(&function).map(|&at| self.template.functions[at].code);
+        // The first two arguments are the body and the name; the bases follow.
+        arguments.positional.drain(..arguments.positional.len().min(2));
+        let call = self.add_call(arguments);
+        match body {
+            Some(body) => self.emit(Operation::Class { body, function, call, result }, inst, raises),
+            None => self.emit(Operation::Unmodelled { result }, inst, raises),
+        }
+    }
+
+    fn make_function(&mut self, inst: InstId, parts: FunctionParts, inputs: &[ValueId]) {
+        let mut values = inputs.iter().copied();
+        let defaults = parts.defaults.then(|| values.next()).flatten();
+        let keyword_defaults = parts.keyword_defaults.then(|| values.next()).flatten();
+        let _annotations = parts.annotations.then(|| values.next()).flatten();
+        let closure = parts.closure.then(|| values.next()).flatten();
+        let Some(code) = values.next().and_then(|value| self.code_constant(value)) else { return };
+        let result = self.last_result(inst);
+        if result == NO_LOCAL {
+            return;
+        }
+        self.function_of.insert(result, self.template.functions.len());
+        self.template.functions.push(FunctionDef {
+            code,
+            result,
+            defaults: Vec::new(),
+            defaults_value: NO_LOCAL,
+            keyword_defaults: Vec::new(),
+            closure: Vec::new(),
+            inst,
+        });
+        for (part, value) in [
+            (FunctionPart::Defaults, defaults),
+            (FunctionPart::KeywordDefaults, keyword_defaults),
+            (FunctionPart::Closure, closure),
+        ] {
+            if let Some(value) = value {
+                self.attach(result, part, value);
+            }
+        }
+    }
+
+    fn set_function_part(&mut self, part: FunctionPart, inputs: &[ValueId]) {
+        if let [value, function, ..] = *inputs {
+            let function = self.local(function);
+            self.attach(function, part, value);
+        }
+    }
+
+    fn attach(&mut self, function: Local, part: FunctionPart, value: ValueId) {
+        let Some(&at) = self.function_of.get(&function) else { return };
+        match part {
+            FunctionPart::Defaults => match self.display_items(value) {
+                Some(items) => self.template.functions[at].defaults = items,
+                None => self.template.functions[at].defaults_value = self.local(value),
+            },
+            FunctionPart::KeywordDefaults => {
+                let local = self.local(value);
+                let entries = self.template.displays.iter().find(|display| display.result == local).map(|display| {
+                    let entry = |&(key, value): &(Key, Local)| match key {
+                        Key::Str(name) => Some((name, value)),
+                        _ => None,
+                    };
+                    display.elements.iter().filter_map(entry).collect::<Vec<_>>()
+                });
+                self.template.functions[at].keyword_defaults = entries.unwrap_or_default();
+            }
+            FunctionPart::Closure => self.template.functions[at].closure = self.cells(value),
+            FunctionPart::Annotations | FunctionPart::Annotate => {}
+        }
+    }
+
+    /// The items of a tuple display or constant.
+    fn display_items(&mut self, value: ValueId) -> Option<Vec<Local>> {
+        if let Def::Inst { inst, .. } = self.ssa.values[value]
+            && matches!(self.body.insts[inst].op, Op::BuildTuple(_))
+        {
+            let items: Vec<ValueId> = self.ssa.inputs(inst).to_vec();
+            return Some(items.into_iter().map(|item| self.local(item)).collect());
+        }
+        let Resolved::Constant(Constant::Tuple(index)) = self.resolve(value) else { return None };
+        let constants = self.template.tuples[index as usize].clone();
+        Some(constants.into_iter().map(|constant| self.constant_local(constant)).collect())
+    }
+
+    fn cells(&mut self, value: ValueId) -> Vec<CellSource> {
+        let Def::Inst { inst, .. } = self.ssa.values[value] else { return Vec::new() };
+        if !matches!(self.body.insts[inst].op, Op::BuildTuple(_)) {
+            return Vec::new();
+        }
+        self.ssa
+            .inputs(inst)
+            .iter()
+            .map(|&cell| match self.ssa.values[cell] {
+                Def::Inst { inst, .. } => match self.body.insts[inst].op {
+                    Op::LoadCell(slot) => match self.free_cells.get(&slot) {
+                        Some(&local) => CellSource::Free(local),
+                        None => CellSource::Own(slot),
+                    },
+                    _ => CellSource::Unknown,
+                },
+                _ => CellSource::Unknown,
+            })
+            .collect()
+    }
+
+    fn code_constant(&self, value: ValueId) -> Option<crate::ids::CodeId> {
+        let Def::Inst { inst, .. } = self.ssa.values[value] else { return None };
+        let Op::Const(id) = self.body.insts[inst].op else { return None };
+        match self.objects.get(id) {
+            Object::Code(index) => Some(self.program.code_id(self.module, *index)),
+            _ => None,
+        }
+    }
+
+    // ---- imports, exceptions, patterns --------------------------------------------------------------------------------
+
+    fn import(&mut self, inst: InstId, name: NameId, inputs: &[ValueId]) {
+        let level = match inputs.first().map(|&value| self.resolve(value)) {
+            Some(Resolved::Constant(Constant::Int(level))) => u32::try_from(level).unwrap_or(0),
+            _ => 0,
+        };
+        let from = match inputs.get(1).map(|&value| self.resolve(value)) {
+            Some(Resolved::Constant(Constant::Tuple(index))) => {
+                let name = |constant: &Constant| match *constant {
+                    Constant::Name(symbol) => Some(symbol),
+                    _ => None,
+                };
+                Some(self.template.tuples[index as usize].iter().filter_map(name).collect())
+            }
+            _ => None,
+        };
+        let (name, result) = (self.name(name), self.last_result(inst));
+        self.template.imports.push(ImportDef { level, name, from, result, inst });
+    }
+
+    fn raise(&mut self, inst: InstId, count: u32, inputs: &[ValueId], raises: Local) {
+        if count == 0 {
+            // The exception that is being handled: any that a handler of this code caught.
+            let mut caught: Vec<Local> = self.caught.values().copied().collect();
+            caught.sort_unstable();
+            self.template.copies.extend(caught.into_iter().filter(|&from| from != raises).map(|from| (from, raises)));
+        } else {
+            let value = self.local_at(inputs, 0);
+            self.emit(Operation::Raise { value }, inst, raises);
+        }
+    }
+
+    fn group_match(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
+        let (exception, class) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+        let (rest, result) = (self.result(inst, 0), self.last_result(inst));
+        if rest != NO_LOCAL && exception != NO_LOCAL {
+            self.template.copies.push((exception, rest));
+        }
+        self.emit(Operation::Catch { exception, class, result }, inst, raises);
+    }
+
+    /// A class pattern: the tuple of attributes gets one target per sub-pattern.
+    fn match_class(&mut self, inst: InstId, positional: u32, inputs: &[ValueId], raises: Local) {
+        let (subject, class) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+        let names = match inputs.get(2).map(|&value| self.resolve(value)) {
+            Some(Resolved::Constant(Constant::Tuple(index))) => self.template.tuples[index as usize].clone(),
+            _ => Vec::new(),
+        };
+        let result = self.result(inst, 0);
+        let names = self.push_keys(&names);
+        let targets = self.tuple_of_targets(inst, result, positional + (names.end - names.start));
+        self.emit(Operation::MatchClass { subject, class, positional, names, targets }, inst, raises);
+    }
+
+    fn match_keys(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
+        let subject = self.local_at(inputs, 0);
+        let keys = match inputs.get(1).map(|&value| self.resolve(value)) {
+            Some(Resolved::Constant(Constant::Tuple(index))) => self.template.tuples[index as usize].clone(),
+            _ => Vec::new(),
+        };
+        let result = self.result(inst, 0);
+        let keys = self.push_keys(&keys);
+        let targets = self.tuple_of_targets(inst, result, keys.end - keys.start);
+        self.emit(Operation::MatchKeys { subject, keys, targets }, inst, raises);
+    }
+
+    fn push_keys(&mut self, constants: &[Constant]) -> std::ops::Range<u32> {
+        #[allow(clippy::cast_possible_truncation)]
+        let start = self.template.keys.len() as u32;
+        self.template.keys.extend(constants.iter().map(|constant| match *constant {
+            Constant::Name(symbol) => Key::Str(symbol),
+            Constant::Int(value) => Key::Int(value),
+            _ => Key::Any,
+        }));
+        #[allow(clippy::cast_possible_truncation)]
+        let end = self.template.keys.len() as u32;
+        start..end
+    }
+
+    fn tuple_of_targets(&mut self, inst: InstId, result: Local, count: u32) -> std::ops::Range<u32> {
+        #[allow(clippy::cast_possible_truncation)]
+        let start = self.template.pool.len() as u32;
+        let mut elements = Vec::new();
+        for at in 0..count {
+            let target = self.fresh();
+            self.template.pool.push(target);
+            elements.push((Key::Int(i32::try_from(at).unwrap_or(i32::MAX)), target));
+        }
+        self.empty_display("tuple", result, inst, 0);
+        if let Some(display) = self.template.displays.last_mut()
+            && display.result == result
+        {
+            display.elements = elements;
+        }
+        start..start + count
+    }
+
+    fn intrinsic(&mut self, inst: InstId, intrinsic: Intrinsic, inputs: &[ValueId], raises: Local) {
+        let result = self.last_result(inst);
+        match intrinsic {
+            Intrinsic::ImportStar => {
+                let module = self.local_at(inputs, 0);
+                self.emit(Operation::ImportStar { module }, inst, raises);
+            }
+            Intrinsic::ListToTuple => {
+                let from = self.local_at(inputs, 0);
+                self.empty_display("tuple", result, inst, 0);
+                self.emit(Operation::CopyItems { from, to: result }, inst, raises);
+            }
+            Intrinsic::StopIterationError | Intrinsic::AsyncGenWrap | Intrinsic::PrepReraiseStar => {
+                inputs.last().into_iter().for_each(|&value| self.copy(value, result));
+            }
+            Intrinsic::SetFunctionTypeParams | Intrinsic::SetTypeParamDefault => {
+                inputs.first().into_iter().for_each(|&value| self.copy(value, result));
+            }
+            Intrinsic::Print => {}
+            _ => self.emit(Operation::Unmodelled { result }, inst, raises),
+        }
+    }
+
+    /// The value as it is known behind a test, where the test says something about its class.
+    pub(super) fn refined(&mut self, of: ValueId, edge: EdgeId) -> Option<Resolved> {
+        let _ = (of, edge);
+        None
+    }
+}
