@@ -122,11 +122,14 @@ impl Engine<'_> {
                 return;
             }
         };
-        let context = self.context_for(code, site);
+        let constant = self.program.is_model(code) && self.templates[code].is_constant();
+        let context = if constant { None } else { self.context_for(code, site) };
         let act = self.activate(code, context, None);
         self.target(site, kind, Target::Function(act));
-        self.connect_closure(function, act);
-        self.bind_parameters(act, function, &nodes, &bindings);
+        if !constant {
+            self.connect_closure(function, act);
+            self.bind_parameters(act, function, &nodes, &bindings);
+        }
         if self.program.codes[code].is_generator_like() {
             let generator = self.heap.object(Object::Generator(act));
             self.add_object(result, generator);

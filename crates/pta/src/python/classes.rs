@@ -218,6 +218,7 @@ impl Engine<'_> {
         let type_ = self.known.type_;
         self.add_object(metaclass_node, type_);
         self.on(metaclass_node, Task::Metaclass { class });
+        self.settle_classes();
     }
 
     /// A base object arrived.
@@ -235,6 +236,7 @@ impl Engine<'_> {
         if !reasons.is_empty() {
             self.class_base(class, Some(position), Base::Unknown);
         }
+        self.settle_classes();
     }
 
     /// Data model 3.3.3.2: a base that is no class is replaced by what its `__mro_entries__` gives; `Generic[T]` and its

@@ -111,6 +111,16 @@ impl Engine<'_> {
         if !new {
             return;
         }
+        if matches!(*self.operation(site), Operation::Compare { .. }) {
+            let direct = self.symbol(operands.direct);
+            if !self.class_may_have(class, direct) {
+                // `object` compares by identity, and asks the other side first.
+                let truth = self.scalar(self.known.bool_);
+                self.add_object(operands.result, truth);
+                self.ask_reflected(site, operands.right, self.symbol(operands.reflected));
+                return;
+            }
+        }
         let first = self.symbol(operands.in_place.unwrap_or(operands.direct));
         let kind = CallKind::Protocol(first);
         let partial = self.declining(site, operands.result);
@@ -150,11 +160,8 @@ impl Engine<'_> {
         for &object in objects {
             match self.heap.get(object) {
                 Object::Instance(class, _) if class == self.known.not_implemented => {
-                    if let Some(operands) = self.operands(site)
-                        && self.reflected_asked.insert(site)
-                    {
-                        let name = self.symbol(operands.reflected);
-                        self.on(operands.right, Task::Reflected { site, name });
+                    if let Some(operands) = self.operands(site) {
+                        self.ask_reflected(site, operands.right, self.symbol(operands.reflected));
                     }
                 }
                 _ => self.add_object(result, object),
@@ -163,12 +170,20 @@ impl Engine<'_> {
         self.add_reasons(result, reasons);
     }
 
+    /// Asks the reflected method of whatever stands on the right, once.
+    pub(crate) fn ask_reflected(&mut self, site: SiteId, right: NodeId, name: Symbol) {
+        if self.reflected_asked.insert(site) {
+            self.on(right, Task::Reflected { site, name });
+        }
+    }
+
     /// Right operands arrived whose reflected method is asked.
     pub(crate) fn reflected(&mut self, objects: &[ObjId], site: SiteId, name: Symbol) {
         let Some(operands) = self.operands(site) else { return };
         for &object in objects {
             let Some(class) = self.class_of(object) else { continue };
-            if self.known.is_scalar(class) {
+            let compares = matches!(*self.operation(site), Operation::Compare { .. });
+            if self.known.is_scalar(class) || compares && !self.class_may_have(class, name) {
                 continue;
             }
             let (receiver, new) = self.group(GroupKey::Right(site), class);

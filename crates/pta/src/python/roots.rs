@@ -66,9 +66,7 @@ impl Engine<'_> {
                         });
                     }
                     Fallback::Reflected { name, right } => {
-                        if self.reflected_asked.insert(site) {
-                            self.on(right, Task::Reflected { site, name });
-                        }
+                        self.ask_reflected(site, right, name);
                     }
                     Fallback::Sequence { receiver, result, raises } => {
                         let _ = raises;

@@ -344,6 +344,17 @@ const SMALL_LOCALS: u32 = 160;
 const SMALL_OPERATIONS: usize = 40;
 
 impl Template {
+    /// Whether a call does nothing but return what does not depend on its arguments: then no argument need be bound, and
+    /// one activation serves every call.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.operations.is_empty()
+            && self.displays.is_empty()
+            && self.functions.is_empty()
+            && self.global_stores.is_empty()
+            && self.cell_stores.is_empty()
+            && self.parameters.iter().all(|&parameter| self.copies.iter().all(|&(from, _)| from != parameter))
+    }
     /// Whether a library model with this template is cloned for each call.
     #[must_use]
     pub fn is_small(&self) -> bool {
