@@ -11,7 +11,7 @@ UNRESOLVED = set(
     "dynamic-attribute computed-import external generated-code native-extension entry-parameter protocol unknown-key"
     " unknown-base missing-attribute unbound-name not-callable arity-mismatch unmodelled budget unreadable-code".split()
 )
-CONFIG = {"python": list, "roots": str, "execute": bool, "bug": str, "may": bool, "raises": str}
+CONFIG = {"python": list, "roots": str, "execute": bool, "bug": str, "bug_in": list, "may": bool, "raises": str}
 EDGE_KINDS = {"normal", "true", "false", "exception", "explicit", "implicit", "resume"}
 OUTCOMES = {"true", "false", "exception", "resume", "normal", "*"}
 IGNORED_FENCES = {"", "text", "console"}

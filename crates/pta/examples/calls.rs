@@ -69,7 +69,7 @@ fn main() {
     println!("link {:?} codes {}", start.elapsed(), program.codes.len());
     let start = std::time::Instant::now();
     let config =
-        PtaConfig { roots: if modules_only { Roots::Modules } else { Roots::Exports }, max_steps: std::env::var("STEPS").ok().and_then(|steps| steps.parse().ok()), ..PtaConfig::default() };
+        PtaConfig { roots: if modules_only { Roots::Modules } else { Roots::Exports }, max_objects: std::env::var("LIMIT").ok().and_then(|limit| limit.parse().ok()).unwrap_or(PtaConfig::default().max_objects), max_steps: std::env::var("STEPS").ok().and_then(|steps| steps.parse().ok()), ..PtaConfig::default() };
     let result = analyze(&program, &config);
     println!(
         "pta {:?} nodes {} objects {} acts {} rounds {} stats {:?} MB {}",

@@ -37,7 +37,7 @@ impl Default for PtaConfig {
             always_bind_defaults: false,
             ignore_arity: false,
             model_depth: 6,
-            max_objects: 160,
+            max_objects: 48,
             max_steps: None,
         }
     }

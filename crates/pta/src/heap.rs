@@ -190,10 +190,10 @@ pub struct Chain {
 const MAX_PATH: u8 = 8;
 
 /// Steps a chain may have.
-pub const MAX_STEPS: u8 = 6;
+pub(crate) const MAX_STEPS: u8 = 6;
 /// Chains with steps that a root may have; attributes of its import path are not counted. The design allows 4,096, but a
 /// program that mixes its external values in one table then carries thousands of them everywhere.
-pub const MAX_CHAINS_PER_ROOT: u32 = 96;
+pub(crate) const MAX_CHAINS_PER_ROOT: u32 = 96;
 
 /// The table of objects, fields and chains.
 #[derive(Debug, Default)]

@@ -386,11 +386,10 @@ impl PointsTo {
             while let Some(act) = stack.pop() {
                 for &target in direct.get(&act).into_iter().flatten() {
                     match target {
-                        Target::Function(inner) if self.program.is_model(self.acts[inner].code) => {
-                            if seen.insert(inner) {
+                        Target::Function(inner) if self.program.is_model(self.acts[inner].code)
+                            && seen.insert(inner) => {
                                 stack.push(inner);
                             }
-                        }
                         Target::Function(_) => {
                             found.insert(target);
                         }

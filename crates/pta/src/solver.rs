@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Who wants to know what arrives at a node: a number that means something to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Listener(pub u32);
+pub(crate) struct Listener(pub u32);
 
 const END: u32 = u32::MAX;
 
@@ -24,7 +24,7 @@ struct Link<T> {
 
 /// What arrived at a node.
 #[derive(Debug, Default)]
-pub struct Delta {
+pub(crate) struct Delta {
     /// Objects that are new at the node.
     pub objects: Vec<ObjId>,
     /// Reasons that are new at the node.
@@ -48,7 +48,7 @@ pub struct SolverStats {
 
 /// Nodes, their sets and the edges between them.
 #[derive(Debug, Default)]
-pub struct Solver {
+pub(crate) struct Solver {
     sets: IndexVec<NodeId, PtsSet>,
     reasons: IndexVec<NodeId, ReasonSet>,
     /// Union-find over merged nodes.
@@ -73,11 +73,11 @@ pub struct Solver {
 
 impl Solver {
     /// A new node.
-    pub fn node(&mut self) -> NodeId {
+    pub(crate) fn node(&mut self) -> NodeId {
         self.nodes(1)
     }
     /// So many new nodes in a row; the first.
-    pub fn nodes(&mut self, count: u32) -> NodeId {
+    pub(crate) fn nodes(&mut self, count: u32) -> NodeId {
         let first = self.sets.next_id();
         let total = self.sets.len() + count as usize;
         self.sets.resize(total, PtsSet::Empty);
@@ -90,13 +90,13 @@ impl Solver {
     }
     /// Number of nodes.
     #[must_use]
-    pub fn node_count(&self) -> usize {
+    pub(crate) fn node_count(&self) -> usize {
         self.sets.len()
     }
     /// The node that stands for `node`.
     #[inline]
     #[must_use]
-    pub fn find(&self, mut node: NodeId) -> NodeId {
+    pub(crate) fn find(&self, mut node: NodeId) -> NodeId {
         while self.parent[node] != node {
             node = self.parent[node];
         }
@@ -112,17 +112,17 @@ impl Solver {
     }
     /// The points-to set of a node.
     #[must_use]
-    pub fn set(&self, node: NodeId) -> &PtsSet {
+    pub(crate) fn set(&self, node: NodeId) -> &PtsSet {
         &self.sets[self.find(node)]
     }
     /// The reasons at a node.
     #[must_use]
-    pub fn reasons(&self, node: NodeId) -> ReasonSet {
+    pub(crate) fn reasons(&self, node: NodeId) -> ReasonSet {
         self.reasons[self.find(node)]
     }
 
     /// Adds one object.
-    pub fn add_object(&mut self, node: NodeId, object: ObjId) {
+    pub(crate) fn add_object(&mut self, node: NodeId, object: ObjId) {
         let node = self.find_compress(node);
         if self.is_full(node) {
             if !self.sets[node].contains(object) {
@@ -138,7 +138,7 @@ impl Solver {
         self.limit > 0 && self.sets[node].len() >= self.limit
     }
     /// Adds reasons.
-    pub fn add_reasons(&mut self, node: NodeId, reasons: ReasonSet) {
+    pub(crate) fn add_reasons(&mut self, node: NodeId, reasons: ReasonSet) {
         let node = self.find_compress(node);
         let fresh = reasons.minus(self.reasons[node]);
         if !fresh.is_empty() {
@@ -164,7 +164,7 @@ impl Solver {
     }
 
     /// Adds an inclusion edge; what is at `from` flows at once.
-    pub fn add_edge(&mut self, from: NodeId, to: NodeId) {
+    pub(crate) fn add_edge(&mut self, from: NodeId, to: NodeId) {
         let (from, to) = (self.find_compress(from), self.find_compress(to));
         if from == to || !self.known_edges.insert((from, to)) {
             return;
@@ -219,7 +219,7 @@ impl Solver {
 
     /// Subscribes to a node. What is there already must be handed to the listener by the caller (see
     /// [`Solver::current`]).
-    pub fn listen(&mut self, node: NodeId, listener: Listener) {
+    pub(crate) fn listen(&mut self, node: NodeId, listener: Listener) {
         let node = self.find_compress(node);
         let place = u32::try_from(self.listeners.len()).unwrap_or(END);
         self.listeners.push(Link { item: listener, next: self.listener_heads[node] });
@@ -227,7 +227,7 @@ impl Solver {
     }
     /// What a new listener of a node has missed. What is pending at the node is not part of it: it will be delivered.
     #[must_use]
-    pub fn current(&self, node: NodeId) -> Delta {
+    pub(crate) fn current(&self, node: NodeId) -> Delta {
         let node = self.find(node);
         let mut objects = self.sets[node].to_vec();
         let mut reasons = self.reasons[node];
@@ -245,7 +245,7 @@ impl Solver {
 
     /// Takes one node from the worklist and passes its delta along its edges. Returns the delta and its listeners for
     /// the engine, or `None` when the worklist is empty.
-    pub fn step(&mut self, listeners: &mut Vec<Listener>) -> Option<Delta> {
+    pub(crate) fn step(&mut self, listeners: &mut Vec<Listener>) -> Option<Delta> {
         listeners.clear();
         let node = loop {
             let node = self.queue.pop_front()?;
@@ -374,13 +374,13 @@ impl Solver {
 
     /// Whether nothing is left to do.
     #[must_use]
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.queue.is_empty()
     }
 
     /// Bytes of the solver's own structures, roughly.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let per_node = size_of::<PtsSet>() + size_of::<ReasonSet>() + 4 * 4;
         self.sets.len() * per_node
             + self.sets.iter().map(PtsSet::heap_bytes).sum::<usize>()

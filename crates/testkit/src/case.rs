@@ -146,6 +146,9 @@ pub struct CaseConfig {
     pub execute: bool,
     /// Why the case fails today; it must then fail.
     pub bug: Option<String>,
+    /// The versions in which it fails; none for all.
+    #[serde(rename = "bug_in")]
+    pub bug_versions: Vec<Target>,
     /// Whether a run may leave out listed callees.
     pub may: bool,
     /// The exception a run ends with.
@@ -159,9 +162,19 @@ impl Default for CaseConfig {
             roots: Roots::default(),
             execute: true,
             bug: None,
+            bug_versions: Vec::new(),
             may: false,
             raises: None,
         }
+    }
+}
+
+impl CaseConfig {
+    /// Why the case fails today in this version; it must then fail.
+    #[must_use]
+    pub fn bug_in(&self, target: Target) -> Option<&str> {
+        let concerned = self.bug_versions.is_empty() || self.bug_versions.contains(&target);
+        self.bug.as_deref().filter(|_| concerned)
     }
 }
 

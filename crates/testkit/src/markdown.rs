@@ -244,6 +244,13 @@ impl Parser {
         if case.config.python.is_empty() {
             found.push((case.line, "case without a version".to_owned()));
         }
+        let bug_versions = &case.config.bug_versions;
+        if bug_versions.iter().any(|version| !case.config.python.contains(version)) {
+            found.push((case.line, "`bug_in` names a version that is not in `python`".to_owned()));
+        }
+        if case.config.bug.is_none() && !bug_versions.is_empty() {
+            found.push((case.line, "`bug_in` without `bug`".to_owned()));
+        }
         for fact in &case.facts {
             for label in fact.kind.labels() {
                 if !case.labels.contains_key(label) {

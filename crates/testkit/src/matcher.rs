@@ -1,6 +1,6 @@
 //! Compares the facts written in a case with those an analysis found: both ways on marked lines.
 
-use crate::case::{Case, Place};
+use crate::case::{Case, Place, Target};
 use crate::facts::{CfgDestination, EdgeKind, Fact, FactKind, Outcome};
 use crate::marker::{CallsMarker, Located, PointsToMarker};
 use crate::observed::{ObservedBlock, ObservedFacts, ObservedFunction, Pointee, PointsToAnswer};
@@ -64,10 +64,10 @@ pub fn check_case(case: &Case, observed: &ObservedFacts) -> Vec<Mismatch> {
     found
 }
 
-/// The verdict on a case: a case marked as a bug must fail.
+/// The verdict on a case in one version: a case marked as a bug must fail.
 #[must_use]
-pub fn judge(case: &Case, mismatches: &[Mismatch]) -> Verdict {
-    match (&case.config.bug, mismatches) {
+pub fn judge(case: &Case, target: Target, mismatches: &[Mismatch]) -> Verdict {
+    match (case.config.bug_in(target), mismatches) {
         (None, []) => Verdict::Passed { bug: false },
         (Some(_), [_, ..]) => Verdict::Passed { bug: true },
         (Some(why), []) => Verdict::Failed(format!("every fact holds: remove `bug = \"{why}\"` from the case\n")),
@@ -327,12 +327,15 @@ impl Matcher<'_> {
             .filter(leaves)
             .flat_map(|block| &block.edges)
         {
-            let target = edge.to.map(|block| self.first_line(block));
+            let target = edge.to.map(|block| self.first_line(block, None));
+            let beyond = edge.to.map(|block| self.first_line(block, from));
             holds |= kind.covers(edge.kind)
-                && match (to, target) {
-                    (CfgDestination::Exit, None) => true,
-                    (CfgDestination::Line(label), Some(place)) => place.is_some() && place == self.label(label),
-                    _ => false,
+                && match to {
+                    CfgDestination::Exit => target.is_none(),
+                    CfgDestination::Line(label) => {
+                        let wanted = self.label(label);
+                        wanted.is_some() && [target, beyond].contains(&Some(wanted))
+                    }
                 };
             let shown = match target {
                 None => "exit".to_owned(),
@@ -345,15 +348,20 @@ impl Matcher<'_> {
         (holds, joined(found.into_iter(), ", "))
     }
 
-    /// The first line of a block; blocks without one are passed through.
-    fn first_line(&self, block: u32) -> Option<Place> {
+    /// The first line of a block other than `leaving`; blocks without one are passed through.
+    fn first_line(&self, block: u32, leaving: Option<Place>) -> Option<Place> {
         let mut current = block;
         for _ in 0..=self.observed.blocks.len() {
             let block = self.observed.blocks.get(current as usize)?;
-            if let Some(&place) = block.lines.first() {
-                return Some(self.case.fold(place));
+            let mut lines = block.lines.iter().map(|&place| self.case.fold(place));
+            if let Some(place) = lines.find(|&place| Some(place) != leaving) {
+                return Some(place);
             }
-            current = block.edges.iter().find(|edge| edge.kind == EdgeKind::Normal)?.to?;
+            let mut onward = block.edges.iter().filter(|edge| !edge.kind.is_exception());
+            current = match (onward.next(), onward.next()) {
+                (Some(edge), None) if edge.kind == EdgeKind::Normal => edge.to?,
+                _ => return None,
+            };
         }
         None
     }

@@ -52,7 +52,7 @@ fn a_missing_call_fails() {
     let case = case(CALLS, "", "");
     let found = check_case(&case, &two_functions(vec![site(3, &[0], &[])]));
     let expected = "line 9: calls\n  main.py:3 | f()  # calls: f, g\n  expected: f, g\n  found:    f\n";
-    assert_eq!(judge(&case, &found), Verdict::Failed(expected.to_owned()));
+    assert_eq!(judge(&case, Target::Source, &found), Verdict::Failed(expected.to_owned()));
 }
 
 #[test]
@@ -75,13 +75,24 @@ fn an_unexpected_call_fails() {
 fn a_case_marked_as_bug_must_fail() {
     let case = case(CALLS, "", "bug = \"merged\"");
     let right = check_case(&case, &two_functions(vec![site(3, &[0, 1], &[])]));
-    let verdict = judge(&case, &right);
+    let verdict = judge(&case, Target::Source, &right);
     assert_eq!(
         verdict,
         Verdict::Failed("every fact holds: remove `bug = \"merged\"` from the case\n".to_owned())
     );
     let wrong = check_case(&case, &two_functions(Vec::new()));
-    assert_eq!(judge(&case, &wrong), Verdict::Passed { bug: true });
+    assert_eq!(judge(&case, Target::Source, &wrong), Verdict::Passed { bug: true });
+}
+
+#[test]
+fn a_bug_may_be_one_of_some_versions() {
+    let case = case(CALLS, "", "bug = \"why\"\nbug_in = [\"3.10\"]");
+    let right = check_case(&case, &two_functions(vec![site(3, &[0, 1], &[])]));
+    let wrong = check_case(&case, &two_functions(vec![site(3, &[0], &[])]));
+    assert_eq!(judge(&case, Target::Py310, &wrong), Verdict::Passed { bug: true });
+    assert_eq!(judge(&case, Target::Source, &right), Verdict::Passed { bug: false });
+    assert!(matches!(judge(&case, Target::Py310, &right), Verdict::Failed(_)));
+    assert!(matches!(judge(&case, Target::Source, &wrong), Verdict::Failed(_)));
 }
 
 #[test]

@@ -244,6 +244,9 @@ impl Engine<'_> {
                     self.bound(sink, object, receiver);
                 }
             }
+            Object::Instance(kind, _) if self.known.is_scalar(kind) || self.known.is_container(kind) => {
+                self.plain(sink, object);
+            }
             Object::Instance(kind, _) if kind == self.known.property => {
                 if through_class {
                     self.plain(sink, object);
@@ -263,7 +266,7 @@ impl Engine<'_> {
                 let node = self.sink_node(sink);
                 self.add_edge(slot, node);
             }
-            Object::Instance(kind, _) if !self.known.is_scalar(kind) => {
+            Object::Instance(kind, _) => {
                 self.descriptor(object, kind, sink, site, receiver, class, through_class);
             }
             _ => self.plain(sink, object),

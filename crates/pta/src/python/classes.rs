@@ -11,6 +11,7 @@ use crate::template::{Local, NO_LOCAL};
 use hognose_base::{IndexVec, ReasonSet, Symbol, UnresolvedKind, define_id};
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
+use std::cell::RefCell;
 
 define_id! {
     /// A class of the class table.
@@ -66,6 +67,8 @@ pub struct ClassTable {
     by_object: FxHashMap<ObjId, ClassId>,
     lookups: FxHashMap<(ObjId, Option<ObjId>, Symbol), NodeId>,
     dirty: Vec<ClassId>,
+    /// Answers of `class_may_have`, with the number of linearisations they were given for.
+    may_have: RefCell<FxHashMap<(ObjId, Symbol), (usize, bool)>>,
 }
 
 impl ClassTable {
@@ -480,6 +483,18 @@ impl Engine<'_> {
     /// Whether a look-up of `name` on the class may find something in a class of the program or the models other than
     /// `object`.
     pub(crate) fn class_may_have(&self, class: ObjId, name: Symbol) -> bool {
+        let orders = self.classes.get(class).map_or(0, |info| info.orders.len());
+        if let Some(&(known, answer)) = self.classes.may_have.borrow().get(&(class, name))
+            && known == orders
+        {
+            return answer;
+        }
+        let answer = self.find_may_have(class, name);
+        self.classes.may_have.borrow_mut().insert((class, name), (orders, answer));
+        answer
+    }
+
+    fn find_may_have(&self, class: ObjId, name: Symbol) -> bool {
         let Some(info) = self.classes.get(class) else { return false };
         if info.orders.is_empty() {
             return info.code.is_none_or(|code| self.program.binds(code, name));

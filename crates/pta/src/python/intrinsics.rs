@@ -6,7 +6,6 @@ use crate::engine::{ArgumentSource, Engine, Lookup, NO_NODE, Request, RequestId,
 use crate::heap::{Field, Object};
 use crate::ids::{NodeId, ObjId, SiteId};
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
-use smallvec::smallvec;
 use std::collections::BTreeSet;
 
 /// Name of the reserved module.

@@ -28,14 +28,14 @@ pub(super) enum Resolved {
 
 /// Switches that change what is generated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TemplateOptions {
+pub(crate) struct TemplateOptions {
     /// Merge all definitions of a variable (the `insensitive` policy).
     pub merge_definitions: bool,
 }
 
 /// Generates the template of `code`.
 #[must_use]
-pub fn build_template(program: &Program, code: CodeId, options: TemplateOptions) -> Template {
+pub(crate) fn build_template(program: &Program, code: CodeId, options: TemplateOptions) -> Template {
     let body = program.body(code);
     let mut builder = Builder::new(program, code, body, options);
     if body.problem.is_some() || body.insts.is_empty() {

@@ -290,32 +290,28 @@ impl Builder<'_> {
     fn operator(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
         match op {
             Op::Unary(UnaryOp::Not | UnaryOp::ToBool) => self.truth(inst, inputs.first().copied(), raises),
-            Op::Unary(op) => {
-                if self.fold(inst).is_none() {
+            Op::Unary(op)
+                if self.fold(inst).is_none() => {
                     let (operand, result) = (self.local_at(inputs, 0), self.last_result(inst));
                     self.emit(Operation::Unary { op, operand, result }, inst, raises);
                 }
-            }
-            Op::Binary { op, in_place } => {
-                if self.fold(inst).is_none() {
+            Op::Binary { op, in_place }
+                if self.fold(inst).is_none() => {
                     let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
                     let result = self.last_result(inst);
                     self.emit(Operation::Binary { op, in_place, left, right, result }, inst, raises);
                 }
-            }
-            Op::Compare { op, .. } => {
-                if self.fold(inst).is_none() {
+            Op::Compare { op, .. }
+                if self.fold(inst).is_none() => {
                     let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
                     let result = self.last_result(inst);
                     self.emit(Operation::Compare { op, left, right, result }, inst, raises);
                 }
-            }
-            Op::Contains { .. } => {
-                if !self.scalar(inputs[1]) {
+            Op::Contains { .. }
+                if !self.scalar(inputs[1]) => {
                     let (item, container) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
                     self.emit(Operation::Contains { container, item }, inst, raises);
                 }
-            }
             Op::FormatValue { conversion, .. } if !self.scalar(inputs[0]) => {
                 let operand = self.local_at(inputs, 0);
                 self.emit(Operation::Format { operand, conversion }, inst, raises);

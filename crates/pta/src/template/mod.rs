@@ -15,24 +15,24 @@ use hognose_ir::{BinaryOp, CompareOp, InstId, SlotId, UnaryOp};
 use std::ops::Range;
 
 /// A variable of a template.
-pub type Local = u32;
+pub(crate) type Local = u32;
 
 /// No variable.
-pub const NO_LOCAL: Local = u32::MAX;
+pub(crate) const NO_LOCAL: Local = u32::MAX;
 /// What the code returns.
-pub const RETURN: Local = 0;
+pub(crate) const RETURN: Local = 0;
 /// The exceptions that leave the code.
-pub const RAISED: Local = 1;
+pub(crate) const RAISED: Local = 1;
 /// What a generator yields.
-pub const YIELDED: Local = 2;
+pub(crate) const YIELDED: Local = 2;
 /// What is sent into a generator.
-pub const SENT: Local = 3;
+pub(crate) const SENT: Local = 3;
 /// First local that is not one of the above.
-pub const FIRST_FREE_LOCAL: Local = 4;
+pub(crate) const FIRST_FREE_LOCAL: Local = 4;
 
 /// A constant as an abstract object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Constant {
+pub(crate) enum Constant {
     /// `None`
     None,
     /// `True` or `False`: not told apart.
@@ -66,14 +66,14 @@ pub enum Constant {
 impl Constant {
     /// Whether it is an immutable scalar, on which operators call no method of the program.
     #[must_use]
-    pub const fn is_scalar(self) -> bool {
+    pub(crate) const fn is_scalar(self) -> bool {
         !matches!(self, Self::Tuple(_) | Self::FrozenSet(_) | Self::Builtin(_) | Self::Slice)
     }
 }
 
 /// A subscript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
+pub(crate) enum Key {
     /// A constant string.
     Str(Symbol),
     /// A constant integer.
@@ -86,7 +86,7 @@ pub enum Key {
 
 /// How the callee of a call is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Callee {
+pub(crate) enum Callee {
     /// A value, with the receiver that lies beside it on the stack or [`NO_LOCAL`].
     Value(Local),
     /// An attribute whose only use is this call.
@@ -113,7 +113,7 @@ pub enum Callee {
 
 /// The arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Positional arguments.
     pub positional: Vec<Local>,
     /// Keyword arguments in order.
@@ -127,7 +127,7 @@ pub struct Arguments {
 /// An operation that the solver reacts to.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub enum Operation {
+pub(crate) enum Operation {
     /// `base.name`
     LoadAttribute { base: Local, name: Symbol, result: Local, special: bool },
     /// `super().name` not called at once (3.12+).
@@ -198,7 +198,7 @@ pub enum Operation {
 
 /// A function object made by the code.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FunctionDef {
+pub(crate) struct FunctionDef {
     /// Its code.
     pub code: CodeId,
     /// Where it goes.
@@ -217,7 +217,7 @@ pub struct FunctionDef {
 
 /// A cell handed to an inner function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellSource {
+pub(crate) enum CellSource {
     /// A cell of this code.
     Own(SlotId),
     /// A cell of this code's own closure: the local that holds it.
@@ -228,7 +228,7 @@ pub enum CellSource {
 
 /// A container display or another object that the code allocates unconditionally where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Display {
+pub(crate) struct Display {
     /// Its class, by its name among the builtins.
     pub class: &'static str,
     /// Where it goes.
@@ -247,7 +247,7 @@ pub struct Display {
 
 /// A name of a module or class namespace that the body itself binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NameStore {
+pub(crate) struct NameStore {
     /// The name.
     pub name: Symbol,
     /// The value.
@@ -256,7 +256,7 @@ pub struct NameStore {
 
 /// A read of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NameLoad {
+pub(crate) struct NameLoad {
     /// The name.
     pub name: Symbol,
     /// Where the value goes.
@@ -271,7 +271,7 @@ pub struct NameLoad {
 
 /// An import whose module is resolved when the template is instantiated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportDef {
+pub(crate) struct ImportDef {
     /// Dots of a relative import.
     pub level: u32,
     /// The name in the statement.
@@ -286,7 +286,7 @@ pub struct ImportDef {
 
 /// The constraints of one code object.
 #[derive(Clone, Debug, Default)]
-pub struct Template {
+pub(crate) struct Template {
     /// Number of locals.
     pub locals: u32,
     /// Local of each SSA value, or [`NO_LOCAL`].
@@ -347,7 +347,7 @@ impl Template {
     /// Whether a call does nothing but return what does not depend on its arguments: then no argument need be bound, and
     /// one activation serves every call.
     #[must_use]
-    pub fn is_constant(&self) -> bool {
+    pub(crate) fn is_constant(&self) -> bool {
         self.operations.is_empty()
             && self.displays.is_empty()
             && self.functions.is_empty()
@@ -357,7 +357,7 @@ impl Template {
     }
     /// Whether a library model with this template is cloned for each call.
     #[must_use]
-    pub fn is_small(&self) -> bool {
+    pub(crate) fn is_small(&self) -> bool {
         self.locals <= SMALL_LOCALS && self.operations.len() <= SMALL_OPERATIONS
     }
 }
@@ -365,5 +365,5 @@ impl Template {
 mod build;
 mod instructions;
 
-pub use build::{TemplateOptions, build_template};
+pub(crate) use build::{TemplateOptions, build_template};
 use instructions::special_name;
