@@ -64,7 +64,11 @@ impl Crate {
 
 fn workspace() -> Vec<Package> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-    let metadata = MetadataCommand::new().manifest_path(manifest).no_deps().exec().unwrap();
+    let metadata = MetadataCommand::new()
+        .manifest_path(manifest)
+        .no_deps()
+        .exec()
+        .expect("cargo can read the workspace");
     metadata.workspace_packages().into_iter().cloned().collect()
 }
 

@@ -27,6 +27,8 @@ pub struct PtaConfig {
     pub max_objects: usize,
     /// Propagation steps after which the run stops with a partial result.
     pub max_steps: Option<u64>,
+    /// Edges of the constraint graph after which the run stops with a partial result: they are what its memory grows with.
+    pub max_edges: Option<u64>,
 }
 
 impl Default for PtaConfig {
@@ -38,7 +40,8 @@ impl Default for PtaConfig {
             ignore_arity: false,
             model_depth: 6,
             max_objects: 48,
-            max_steps: None,
+            max_steps: Some(20_000_000),
+            max_edges: Some(12_000_000),
         }
     }
 }

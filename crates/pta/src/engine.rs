@@ -12,13 +12,14 @@ use crate::program::Program;
 use crate::python::classes::ClassTable;
 use crate::python::intrinsics::{NamedAccess, NamedAccesses};
 use crate::python::well_known::WellKnown;
-use crate::solver::{Listener, Solver};
+use crate::solver::{Delta, Listener, Solver};
 use crate::template::{Local, NO_LOCAL, Operation, Template};
 use hognose_base::{BudgetKind, IndexVec, Outcome, ReasonSet, Symbol, UnresolvedKind, define_id};
 use rustc_hash::{FxHashMap, FxHashSet};
 use hognose_ir::Signature;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 define_id! {
@@ -127,7 +128,7 @@ pub(crate) enum Task {
     /// An instance that `__new__` gave: initialise it.
     Initialise { request: RequestId, class: ObjId },
     /// Classes that `type.__call__` constructs.
-    ConstructClass { request: RequestId, site: SiteId, result: NodeId, raises: NodeId },
+    ConstructClass { request: RequestId },
     /// Class attributes that a store to an attribute meets.
     StoreMember { site: SiteId, receiver: NodeId, value: NodeId },
     /// Holders to whose attribute the value goes.
@@ -184,7 +185,8 @@ pub(crate) enum Task {
     Convert { site: SiteId, name: Symbol },
     // ---- exceptions, patterns, narrowing
     Match { class: ObjId, result: NodeId },
-    MatchExternal { class: ObjId, result: NodeId },
+    MatchExternal { result: NodeId },
+    NotNone { result: NodeId },
     MatchArgument { position: i32, matched: NodeId, target: NodeId, site: SiteId },
     OnlyClass { value: NodeId, result: NodeId },
     // ---- the outside
@@ -258,7 +260,7 @@ pub(crate) enum Fallback {
     /// Call the reflected method of the right operand's objects.
     Reflected { name: Symbol, right: NodeId },
     /// `__getitem__` with 0, 1, ...: the results are the items.
-    Sequence { receiver: NodeId, result: NodeId, raises: NodeId },
+    Sequence { receiver: NodeId, result: NodeId },
     /// Membership by iteration.
     Iterate { receiver: NodeId, raises: NodeId },
 }
@@ -273,11 +275,15 @@ pub(crate) struct Engine<'p> {
     /// The chain of the reserved module.
     pub(crate) reserved: ChainId,
     pub(crate) classes: ClassTable,
+    /// Answers of `class_may_have`, with the number of linearisations they were given for.
+    pub(crate) may_have: RefCell<FxHashMap<(ObjId, Symbol), (usize, bool)>>,
     pub(crate) known: WellKnown,
     pub(crate) acts: IndexVec<ActId, Activation>,
     act_of: FxHashMap<(CodeId, Option<SiteId>), ActId>,
     pub(crate) site_acts: IndexVec<SiteId, ActId>,
     pub(crate) tasks: Vec<Task>,
+    /// What new listeners find at their nodes, to be handed to them.
+    deferred: VecDeque<(Listener, Delta)>,
     pub(crate) requests: IndexVec<RequestId, Request>,
     /// Receiver groups: (what asks, class) -> node.
     pub(crate) groups: FxHashMap<(GroupKey, ObjId), NodeId>,
@@ -301,6 +307,8 @@ pub(crate) struct Engine<'p> {
     pub(crate) named: Vec<NamedAccesses>,
     pub(crate) named_index: FxHashMap<NamedAccess, usize>,
     pub(crate) named_waiting: BTreeSet<usize>,
+    /// Tuples of classes that a test or handler looked into.
+    pub(crate) class_tuples: FxHashSet<(SiteId, ObjId)>,
     pub(crate) unpack_general: FxHashSet<SiteId>,
     pub(crate) entry_instances: FxHashSet<ObjId>,
     pub(crate) missing_reported: bool,
@@ -361,11 +369,13 @@ impl<'p> Engine<'p> {
             heap: Heap::default(),
             reserved: ChainId::new(0),
             classes: ClassTable::default(),
+            may_have: RefCell::default(),
             known: WellKnown::default(),
             acts: IndexVec::new(),
             act_of: FxHashMap::default(),
             site_acts: IndexVec::new(),
             tasks: Vec::new(),
+            deferred: VecDeque::new(),
             requests: IndexVec::new(),
             groups: FxHashMap::default(),
             singles: FxHashMap::default(),
@@ -383,6 +393,7 @@ impl<'p> Engine<'p> {
             named: Vec::new(),
             named_index: FxHashMap::default(),
             named_waiting: BTreeSet::new(),
+            class_tuples: FxHashSet::default(),
             unpack_general: FxHashSet::default(),
             entry_instances: FxHashSet::default(),
             missing_reported: false,
@@ -411,12 +422,16 @@ impl<'p> Engine<'p> {
         self.start();
         let mut listeners: Vec<Listener> = Vec::new();
         loop {
-            while let Some(delta) = self.solver.step(&mut listeners) {
+            loop {
+                while let Some((listener, delta)) = self.deferred.pop_front() {
+                    self.task(listener, &delta.objects, delta.reasons);
+                }
+                let Some(delta) = self.solver.step(&mut listeners) else { break };
                 for &listener in &listeners {
                     self.task(listener, &delta.objects, delta.reasons);
                 }
-                if self.config.max_steps.is_some_and(|limit| self.solver.stats.steps > limit) {
-                    self.outcome = Outcome::Partial(std::iter::once(BudgetKind::Steps).collect());
+                if let Some(budget) = self.exceeded() {
+                    self.outcome = Outcome::Partial(std::iter::once(budget).collect());
                     return;
                 }
             }
@@ -424,6 +439,17 @@ impl<'p> Engine<'p> {
             if !self.quiescence() {
                 break;
             }
+        }
+    }
+
+    /// The budget that is used up, if one is.
+    fn exceeded(&self) -> Option<BudgetKind> {
+        if self.config.max_steps.is_some_and(|limit| self.solver.stats.steps > limit) {
+            Some(BudgetKind::Steps)
+        } else if self.config.max_edges.is_some_and(|limit| self.solver.stats.edges > limit) {
+            Some(BudgetKind::Memory)
+        } else {
+            None
         }
     }
 
@@ -478,9 +504,6 @@ impl<'p> Engine<'p> {
         let act_id = self.site_acts[site];
         let act = &self.acts[act_id];
         self.node(act_id, self.templates[act.code].operation_raises[(site.raw() - act.sites.raw()) as usize])
-    }
-    pub(crate) fn site_module(&self, site: SiteId) -> ModuleId {
-        self.program.codes[self.acts[self.site_acts[site]].code].module
     }
 
     pub(crate) fn add_object(&mut self, node: NodeId, object: ObjId) {
@@ -545,7 +568,8 @@ impl<'p> Engine<'p> {
         let current = self.solver.current(node);
         self.solver.listen(node, id);
         if !current.objects.is_empty() || !current.reasons.is_empty() {
-            self.task(id, &current.objects, current.reasons);
+            // Not at once: a task may make tasks, and the stack must not grow with the program.
+            self.deferred.push_back((id, current));
         }
     }
 

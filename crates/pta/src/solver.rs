@@ -372,12 +372,6 @@ impl Solver {
         }
     }
 
-    /// Whether nothing is left to do.
-    #[must_use]
-    pub(crate) fn is_idle(&self) -> bool {
-        self.queue.is_empty()
-    }
-
     /// Bytes of the solver's own structures, roughly.
     #[must_use]
     pub(crate) fn bytes(&self) -> usize {

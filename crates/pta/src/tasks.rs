@@ -160,6 +160,10 @@ impl Engine<'_> {
                 let class = at(self, class);
                 self.on(class, Task::NarrowClass { site });
             }
+            Operation::NotNone { value, result } => {
+                let (value, result) = (at(self, value), at(self, result));
+                self.on(value, Task::NotNone { result });
+            }
             Operation::MatchClass { class, .. } => {
                 let class = at(self, class);
                 self.on(class, Task::Pattern { site });
@@ -199,7 +203,7 @@ impl Engine<'_> {
             Task::CatchClass { site } => self.catch(objects, reasons, site),
             Task::Pattern { site } => self.match_class(objects, site),
             Task::MappingPattern { site } => self.match_keys(objects, reasons, site),
-            Task::NarrowClass { .. } => {}
+            Task::NarrowClass { site } => self.narrow(objects, reasons, site),
             Task::Callee { request, receiver } => self.callees(request, receiver, objects, reasons),
             Task::Attribute { name, sink, site, mode } => {
                 self.attribute_of(objects, reasons, name, sink, site, mode);
@@ -212,7 +216,7 @@ impl Engine<'_> {
             Task::Bind { function, to } => self.bind(objects, function, to),
             Task::BindTo { sink, receiver } => self.bind_to(objects, sink, receiver),
             Task::Initialise { request, class } => self.initialise(objects, request, class),
-            Task::ConstructClass { request, .. } => self.construct_classes(objects, request),
+            Task::ConstructClass { request } => self.construct_classes(objects, request),
             Task::StoreMember { site, receiver, value } => self.store_members(objects, site, receiver, value),
             Task::StoreInto { name, value, site, raw } => {
                 self.store_attribute(objects, reasons, name, value, site, raw);
@@ -306,7 +310,15 @@ impl Engine<'_> {
             Task::Accept { site, result } => self.accept(objects, reasons, site, result),
             Task::Convert { site, name } => self.convert(objects, site, name),
             Task::Match { class, result } => self.match_exception(objects, reasons, class, result),
-            Task::MatchExternal { result, .. } => self.match_external(objects, reasons, result),
+            Task::NotNone { result } => {
+                for &object in objects {
+                    if self.class_of(object) != Some(self.known.none) {
+                        self.add_object(result, object);
+                    }
+                }
+                self.add_reasons(result, reasons);
+            }
+            Task::MatchExternal { result } => self.match_external(objects, reasons, result),
             Task::MatchArgument { position, matched, target, site } => {
                 self.match_argument(objects, position, matched, target, site);
             }

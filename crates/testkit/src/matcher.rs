@@ -3,7 +3,7 @@
 use crate::case::{Case, Place, Target};
 use crate::facts::{CfgDestination, EdgeKind, Fact, FactKind, Outcome};
 use crate::marker::{CallsMarker, Located, PointsToMarker};
-use crate::observed::{ObservedBlock, ObservedFacts, ObservedFunction, Pointee, PointsToAnswer};
+use crate::observed::{ObservedFacts, ObservedFunction, Pointee, PointsToAnswer};
 use hognose_base::UnresolvedKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -98,6 +98,13 @@ fn report(case: &Case, mismatch: &Mismatch) -> String {
     }
     let _ = writeln!(text, "  expected: {expected}\n  found:    {found}");
     text
+}
+
+/// Where an edge leads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Destination {
+    Exit,
+    Line(Place),
 }
 
 struct Matcher<'a> {
@@ -315,53 +322,73 @@ impl Matcher<'_> {
 
     fn cfg_edge(&self, from: &str, kind: EdgeKind, to: &CfgDestination) -> (bool, String) {
         let from = self.label(from);
-        let leaves = |block: &&ObservedBlock| {
-            block.reachable && block.lines.iter().any(|&place| Some(self.case.fold(place)) == from)
+        let wanted = match to {
+            CfgDestination::Exit => Some(Destination::Exit),
+            CfgDestination::Line(label) => self.label(label).map(Destination::Line),
         };
         let mut found = BTreeSet::new();
         let mut holds = false;
-        for edge in self
-            .observed
-            .blocks
-            .iter()
-            .filter(leaves)
-            .flat_map(|block| &block.edges)
-        {
-            let target = edge.to.map(|block| self.first_line(block, None));
-            let beyond = edge.to.map(|block| self.first_line(block, from));
-            holds |= kind.covers(edge.kind)
-                && match to {
-                    CfgDestination::Exit => target.is_none(),
-                    CfgDestination::Line(label) => {
-                        let wanted = self.label(label);
-                        wanted.is_some() && [target, beyond].contains(&Some(wanted))
-                    }
-                };
-            let shown = match target {
-                None => "exit".to_owned(),
-                Some(place) => place.map_or("?".to_owned(), |place| {
-                    format!("line {}", self.case.markdown_line(place))
-                }),
+        for (block, number) in self.observed.blocks.iter().zip(0..).filter(|(block, _)| block.reachable) {
+            let lines: Vec<Place> = block.lines.iter().map(|&place| self.case.fold(place)).collect();
+            let Some(position) = lines.iter().position(|&place| Some(place) == from) else {
+                continue;
             };
-            found.insert(format!("{:?} to {shown}", edge.kind).to_lowercase());
+            // Without a join between two lines they share a block: control falls through. What stands first behind a
+            // suspension is the end of its line, which the suspension itself does not fall through to.
+            let resumed = position == 0 && self.is_resumed(number);
+            if let Some(&next) = lines.get(position + 1).filter(|_| !resumed) {
+                holds |= kind == EdgeKind::Normal && wanted == Some(Destination::Line(next));
+                found.insert(self.shown(EdgeKind::Normal, Some(Destination::Line(next))));
+            }
+            for edge in &block.edges {
+                let target = self.destination(edge.to, None);
+                let beyond = self.destination(edge.to, from);
+                holds |= kind.covers(edge.kind) && wanted.is_some() && [target, beyond].contains(&wanted);
+                found.insert(self.shown(edge.kind, target));
+            }
         }
         (holds, joined(found.into_iter(), ", "))
     }
 
-    /// The first line of a block other than `leaving`; blocks without one are passed through.
-    fn first_line(&self, block: u32, leaving: Option<Place>) -> Option<Place> {
+    fn is_resumed(&self, block: u32) -> bool {
+        let mut edges = self.observed.blocks.iter().flat_map(|block| &block.edges);
+        edges.any(|edge| edge.kind == EdgeKind::Resume && edge.to == Some(block))
+    }
+
+    fn shown(&self, kind: EdgeKind, destination: Option<Destination>) -> String {
+        let shown = match destination {
+            None => "?".to_owned(),
+            Some(Destination::Exit) => "exit".to_owned(),
+            Some(Destination::Line(place)) => format!("line {}", self.case.markdown_line(place)),
+        };
+        format!("{kind:?} to {shown}").to_lowercase()
+    }
+
+    /// The first line of a block other than `leaving`. A block without one is passed through: on its normal edge, or on
+    /// its exception edges if it is the clean-up of a handler.
+    fn destination(&self, block: Option<u32>, leaving: Option<Place>) -> Option<Destination> {
         let mut current = block;
         for _ in 0..=self.observed.blocks.len() {
-            let block = self.observed.blocks.get(current as usize)?;
+            let Some(number) = current else {
+                return Some(Destination::Exit);
+            };
+            let block = self.observed.blocks.get(number as usize)?;
             let mut lines = block.lines.iter().map(|&place| self.case.fold(place));
             if let Some(place) = lines.find(|&place| Some(place) != leaving) {
-                return Some(place);
+                return Some(Destination::Line(place));
             }
-            let mut onward = block.edges.iter().filter(|edge| !edge.kind.is_exception());
-            current = match (onward.next(), onward.next()) {
-                (Some(edge), None) if edge.kind == EdgeKind::Normal => edge.to?,
-                _ => return None,
+            let onward: BTreeSet<Option<u32>> = match block.edges.iter().find(|edge| !edge.kind.is_exception()) {
+                Some(_) => {
+                    let ordinary = block.edges.iter().filter(|edge| !edge.kind.is_exception());
+                    ordinary.map(|edge| edge.to).collect()
+                }
+                None if block.lines.is_empty() => block.edges.iter().map(|edge| edge.to).collect(),
+                None => return None,
             };
+            if onward.len() > 1 {
+                return None;
+            }
+            current = onward.first().copied()?;
         }
         None
     }

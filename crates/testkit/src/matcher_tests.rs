@@ -1,6 +1,6 @@
 use super::*;
 use crate::marker::VariablePath;
-use crate::observed::{ObservedClass, ObservedEdge, ObservedSite};
+use crate::observed::{ObservedBlock, ObservedClass, ObservedEdge, ObservedSite};
 use crate::parse_cases;
 use std::path::Path;
 

@@ -72,15 +72,11 @@ impl Engine<'_> {
         match self.heap.get(callee) {
             Object::Function(code, ..) => self.call_function(request, callee, code, receiver),
             Object::Bound(function, bound) => {
+                // A bound method in a class namespace is no descriptor, so a receiver found on the way does not count.
                 let bound = self.single(bound);
-                if receiver == NO_NODE {
-                    self.apply_call(request, function, bound);
-                } else {
-                    // A bound method in a class namespace is no descriptor: the receiver is an ordinary argument.
-                    self.apply_call(request, function, bound);
-                }
+                self.apply_call(request, function, bound);
             }
-            Object::Class(..) | Object::DynamicClass(_) => self.call_class(request, callee, receiver),
+            Object::Class(..) | Object::DynamicClass(_) => self.call_class(request, callee),
             Object::Intrinsic(intrinsic) => self.call_intrinsic(request, callee, intrinsic, receiver),
             Object::External(chain) => self.call_external(request, chain, receiver),
             Object::Instance(class, _) if !self.known.is_scalar(class) => self.call_instance(request, callee, class),
@@ -416,21 +412,19 @@ impl Engine<'_> {
 
     // ---- classes ----------------------------------------------------------------------------------------------------------
 
-    fn call_class(&mut self, request: RequestId, class: ObjId, receiver: NodeId) {
+    fn call_class(&mut self, request: RequestId, class: ObjId) {
         let name = self.symbol("__call__");
         let metas = self.classes.get(class).map(|info| info.metaclass_node);
         let custom = self.program.facts.class_names.contains(&name);
         if custom && let Some(metas) = metas {
             // A metaclass may answer the call; `type.__call__` is what it falls back to.
-            let site = self.requests[request].site;
             let (_, new) = self.group(GroupKey::Call(request), class);
             if new {
                 self.on(metas, Task::MetaCall { class, request });
             }
-            let _ = site;
             return;
         }
-        self.construct(request, class, receiver);
+        self.construct(request, class);
     }
 
     /// The metaclasses of a called class.
@@ -444,7 +438,7 @@ impl Engine<'_> {
                 let sink = Sink::Call(request);
                 self.on(found, Task::Member { sink, site, receiver, class: meta, through_class: false });
             } else if meta == self.known.type_ && !self.has_custom_meta_call(class) {
-                self.construct(request, class, NO_NODE);
+                self.construct(request, class);
             }
         }
     }
@@ -457,9 +451,8 @@ impl Engine<'_> {
     }
 
     /// `type.__call__`: `__new__`, then `__init__` on an instance of the class.
-    pub(crate) fn construct(&mut self, request: RequestId, class: ObjId, receiver: NodeId) {
+    pub(crate) fn construct(&mut self, request: RequestId, class: ObjId) {
         let Request { site, result, raises, arguments, .. } = self.requests[request].clone();
-        let _ = receiver;
         self.target_class(site, class);
         let new_name = self.symbol("__new__");
         let instances = self.solver.node();

@@ -11,7 +11,6 @@ use crate::template::{Local, NO_LOCAL};
 use hognose_base::{IndexVec, ReasonSet, Symbol, UnresolvedKind, define_id};
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
-use std::cell::RefCell;
 
 define_id! {
     /// A class of the class table.
@@ -39,8 +38,6 @@ pub struct ClassInfo {
     pub object: ObjId,
     /// Its body.
     pub code: Option<CodeId>,
-    /// The nodes of its bases.
-    pub(crate) base_nodes: Vec<NodeId>,
     /// The bases found so far, by position.
     pub bases: Vec<Vec<Base>>,
     /// Metaclass arguments found so far.
@@ -67,8 +64,6 @@ pub struct ClassTable {
     by_object: FxHashMap<ObjId, ClassId>,
     lookups: FxHashMap<(ObjId, Option<ObjId>, Symbol), NodeId>,
     dirty: Vec<ClassId>,
-    /// Answers of `class_may_have`, with the number of linearisations they were given for.
-    may_have: RefCell<FxHashMap<(ObjId, Symbol), (usize, bool)>>,
 }
 
 impl ClassTable {
@@ -113,13 +108,13 @@ impl Engine<'_> {
                 metaclass_node = self.node(act, value);
             }
         }
-        self.add_class(class, Some(body), positional, metaclass_node);
+        self.add_class(class, Some(body), &positional, metaclass_node);
         if !arguments.star.is_empty() {
             self.class_base(class, None, Base::Unknown);
         }
         self.class_body(site, class, body, function);
         self.set_names(site, class, body);
-        self.subclass_hook(site, class, call);
+        self.subclass_hook(site, class);
         let result = self.node(act, result);
         self.add_object(result, class);
     }
@@ -167,14 +162,11 @@ impl Engine<'_> {
     }
 
     /// Data model 3.3.3.1: `__init_subclass__` of the parent is called with the new class.
-    fn subclass_hook(&mut self, site: SiteId, class: ObjId, call: u32) {
+    fn subclass_hook(&mut self, site: SiteId, class: ObjId) {
         let name = self.symbol("__init_subclass__");
         if !self.program.facts.class_names.contains(&name) {
             return;
         }
-        let act = self.site_acts[site];
-        let templates = self.templates;
-        let _ = &templates[self.acts[act].code].calls[call as usize];
         let raises = self.site_raises(site);
         let request = self.request(Request {
             site,
@@ -192,7 +184,7 @@ impl Engine<'_> {
     }
 
     /// Adds a class to the table and listens to its bases.
-    pub(crate) fn add_class(&mut self, class: ObjId, code: Option<CodeId>, bases: Vec<NodeId>, metaclass: NodeId) {
+    pub(crate) fn add_class(&mut self, class: ObjId, code: Option<CodeId>, bases: &[NodeId], metaclass: NodeId) {
         if self.classes.by_object.contains_key(&class) {
             return;
         }
@@ -201,7 +193,6 @@ impl Engine<'_> {
             object: class,
             code,
             bases: vec![Vec::new(); bases.len()],
-            base_nodes: bases.clone(),
             metaclasses: Vec::new(),
             orders: Vec::new(),
             united: false,
@@ -232,7 +223,7 @@ impl Engine<'_> {
                     self.class_base(class, Some(position), Base::Class(object));
                 }
                 Object::External(chain) => self.class_base(class, Some(position), Base::External(chain)),
-                Object::Instance(..) | Object::Function(..) | Object::Bound(..) => self.mro_entries(class, position, object),
+                Object::Instance(..) | Object::Function(..) | Object::Bound(..) => self.mro_entries(class, position),
                 _ => {}
             }
         }
@@ -244,8 +235,7 @@ impl Engine<'_> {
 
     /// Data model 3.3.3.2: a base that is no class is replaced by what its `__mro_entries__` gives; `Generic[T]` and its
     /// kin give the class they were subscripted from, which models return at once.
-    fn mro_entries(&mut self, class: ObjId, position: u32, object: ObjId) {
-        let _ = object;
+    fn mro_entries(&mut self, class: ObjId, position: u32) {
         self.class_base(class, Some(position), Base::Unknown);
     }
 
@@ -484,13 +474,13 @@ impl Engine<'_> {
     /// `object`.
     pub(crate) fn class_may_have(&self, class: ObjId, name: Symbol) -> bool {
         let orders = self.classes.get(class).map_or(0, |info| info.orders.len());
-        if let Some(&(known, answer)) = self.classes.may_have.borrow().get(&(class, name))
+        if let Some(&(known, answer)) = self.may_have.borrow().get(&(class, name))
             && known == orders
         {
             return answer;
         }
         let answer = self.find_may_have(class, name);
-        self.classes.may_have.borrow_mut().insert((class, name), (orders, answer));
+        self.may_have.borrow_mut().insert((class, name), (orders, answer));
         answer
     }
 

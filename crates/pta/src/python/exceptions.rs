@@ -55,14 +55,17 @@ impl Engine<'_> {
                     }
                 }
                 Object::Instance(tuple, _) if tuple == self.known.tuple => {
-                    let elements = self.elements(class);
-                    self.on(elements, Task::CatchClass { site });
+                    // A tuple that holds itself is looked into once.
+                    if self.class_tuples.insert((site, class)) {
+                        let elements = self.elements(class);
+                        self.on(elements, Task::CatchClass { site });
+                    }
                 }
                 Object::External(chain) => {
                     let next = self.heap.extend_chain(chain, Step::Call);
                     let value = self.heap.object(Object::External(next));
                     self.add_object(result, value);
-                    self.on(exception, Task::MatchExternal { class, result });
+                    self.on(exception, Task::MatchExternal { result });
                 }
                 _ => {}
             }
@@ -71,6 +74,27 @@ impl Engine<'_> {
             self.note_reasons(site, reasons);
             self.add_reasons(result, reasons);
             self.add_edge(exception, result);
+        }
+    }
+
+    /// Classes of an `isinstance` test arrived: the value is an instance of one of them.
+    pub(crate) fn narrow(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
+        let Operation::Narrow { value, result, .. } = *self.operation(site) else { return };
+        let (value, result) = (self.site_node(site, value), self.site_node(site, result));
+        for &class in objects {
+            match self.heap.get(class) {
+                Object::Class(..) | Object::DynamicClass(_) => self.on(value, Task::Match { class, result }),
+                Object::Instance(tuple, _) if tuple == self.known.tuple => {
+                    if self.class_tuples.insert((site, class)) {
+                        let elements = self.elements(class);
+                        self.on(elements, Task::NarrowClass { site });
+                    }
+                }
+                _ => self.add_edge(value, result),
+            }
+        }
+        if !reasons.is_empty() {
+            self.add_edge(value, result);
         }
     }
 

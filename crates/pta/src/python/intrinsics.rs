@@ -163,8 +163,8 @@ impl Engine<'_> {
         let (first, second, third) = (argument(0), argument(1), argument(2));
         match intrinsic {
             Intrinsic::Instance => self.on(first, Task::Instantiate { site, result }),
-            Intrinsic::TypeNew => self.type_new(request, site, &nodes.positional, result),
-            Intrinsic::TypeCall => self.type_call(request, site, first, result, raises),
+            Intrinsic::TypeNew => self.type_new(site, &nodes.positional, result),
+            Intrinsic::TypeCall => self.type_call(request, first),
             Intrinsic::SuperNew => self.super_new(site, second, third, result),
             Intrinsic::GetAttr | Intrinsic::RawGetAttr => {
                 self.add_edge(third, result);
@@ -282,7 +282,7 @@ impl Engine<'_> {
         at
     }
 
-    fn type_new(&mut self, request: RequestId, site: SiteId, arguments: &[NodeId], result: NodeId) {
+    fn type_new(&mut self, site: SiteId, arguments: &[NodeId], result: NodeId) {
         if arguments.len() < 4 {
             if let Some(&object) = arguments.get(1) {
                 self.on(object, Task::TypeOf { result });
@@ -291,10 +291,9 @@ impl Engine<'_> {
         }
         let class = self.heap.object(Object::DynamicClass(site));
         let bases = self.solver.node();
-        self.add_class(class, None, vec![bases], arguments[0]);
+        self.add_class(class, None, &[bases], arguments[0]);
         self.on(arguments[2], Task::Elements { result: bases });
         self.on(arguments[3], Task::Namespace { class });
-        let _ = request;
         self.add_object(result, class);
     }
 
@@ -312,12 +311,10 @@ impl Engine<'_> {
         }
     }
 
-    fn type_call(&mut self, request: RequestId, site: SiteId, class: NodeId, result: NodeId, raises: NodeId) {
-        // The class is the first argument; the rest are the arguments of the constructor. A model of `type.__call__` passes
-        // them on unchanged, and so does a metaclass that calls `super().__call__(*args, **kwargs)`.
-        let nodes = self.argument_nodes(request, NO_NODE);
-        let _ = nodes;
-        self.on(class, Task::ConstructClass { request, site, result, raises });
+    /// The class is the first argument; the rest are the arguments of the constructor, as a metaclass passes them on that
+    /// calls `super().__call__(*args, **kwargs)`.
+    fn type_call(&mut self, request: RequestId, class: NodeId) {
+        self.on(class, Task::ConstructClass { request });
     }
 
     fn super_new(&mut self, site: SiteId, class: NodeId, receiver: NodeId, result: NodeId) {
@@ -421,7 +418,7 @@ impl Engine<'_> {
         for &class in classes {
             if matches!(self.heap.get(class), Object::Class(..) | Object::DynamicClass(_)) {
                 let inner = self.drop_first_argument(request);
-                self.construct(inner, class, NO_NODE);
+                self.construct(inner, class);
             }
         }
     }
@@ -464,7 +461,11 @@ impl Engine<'_> {
     /// Iterators of builtin containers.
     pub(crate) fn native_iterators(&mut self, objects: &[ObjId], result: NodeId) {
         for &object in objects {
-            let iterator = self.heap.object(Object::Iterator(object));
+            // An iterator is its own iterator.
+            let iterator = match self.heap.get(object) {
+                Object::Iterator(_) | Object::Generator(_) => object,
+                _ => self.heap.object(Object::Iterator(object)),
+            };
             self.add_object(result, iterator);
         }
     }

@@ -4,11 +4,11 @@
 //! "Coroutines"; an object without `__iter__` is iterated by `__getitem__` with 0, 1, ... A generator object is distinct
 //! from what it yields. CPython: `Objects/genobject.c`, `Objects/iterobject.c`.
 
-use crate::engine::{CallKind, Engine, Fallback, GroupKey, NO_NODE, Question, Task};
+use crate::engine::{CallKind, Engine, Fallback, GroupKey, Question, Task};
 use crate::heap::{Field, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::{Operation, RAISED, RETURN, SENT, YIELDED};
-use hognose_base::{Id, ReasonSet};
+use hognose_base::ReasonSet;
 use smallvec::smallvec;
 
 impl Engine<'_> {
@@ -52,12 +52,11 @@ impl Engine<'_> {
         if new {
             let name = self.symbol("__iter__");
             self.method_call(class, receiver, name, site, smallvec![], result, CallKind::Protocol(name));
-            let raises = self.site_raises(site);
             self.questions.push(Question::Fallback {
                 class,
                 tried: name,
                 site,
-                then: Fallback::Sequence { receiver, result, raises },
+                then: Fallback::Sequence { receiver, result },
             });
         }
     }
@@ -290,12 +289,5 @@ impl Engine<'_> {
                 self.add_edge(value, to);
             }
         }
-    }
-
-    pub(crate) fn site_index(site: SiteId) -> usize {
-        site.index()
-    }
-    pub(crate) fn nothing() -> NodeId {
-        NO_NODE
     }
 }

@@ -4,12 +4,12 @@
 //! parameters carry the reason *entry parameter*, a method gets an entry instance of its class.
 
 use crate::config::Roots;
-use crate::engine::{Engine, Fallback, Question, RequestId, Sink, Task};
+use crate::engine::{Engine, Fallback, Question, Sink, Task};
 use crate::heap::{Allocation, Object};
 use crate::ids::{ActId, NodeId, ObjId};
 use crate::program::CodeKind;
 use crate::template::Operation;
-use hognose_base::{Id, ReasonSet, UnresolvedKind};
+use hognose_base::{ReasonSet, UnresolvedKind};
 use rustc_hash::FxHashSet;
 
 impl Engine<'_> {
@@ -29,13 +29,13 @@ impl Engine<'_> {
         let questions = std::mem::take(&mut self.questions);
         let any = !questions.is_empty();
         for question in questions {
-            self.answer(question);
+            self.answer(&question);
         }
         any
     }
 
-    fn answer(&mut self, question: Question) {
-        match question {
+    fn answer(&mut self, question: &Question) {
+        match *question {
             Question::GetAttr { class, name, receiver, sink, site } => {
                 let hook = self.symbol("__getattr__");
                 if !self.class_may_have(class, hook) {
@@ -68,8 +68,7 @@ impl Engine<'_> {
                     Fallback::Reflected { name, right } => {
                         self.ask_reflected(site, right, name);
                     }
-                    Fallback::Sequence { receiver, result, raises } => {
-                        let _ = raises;
+                    Fallback::Sequence { receiver, result } => {
                         self.iterate_sequence(class, site, receiver, result);
                     }
                     Fallback::Iterate { receiver, raises } => {
@@ -104,14 +103,12 @@ impl Engine<'_> {
         let mut roots = std::mem::take(&mut self.pending_roots);
         roots.retain(|&object| self.root_function(object).is_some_and(|code| !self.program.is_model(code)));
         let mut any = false;
-        let escaped: FxHashSet<ObjId> = roots.iter().copied().collect();
         for object in roots {
             any |= self.enter(object, UnresolvedKind::External);
         }
         if any || self.config.roots == Roots::Modules {
             return any;
         }
-        let _ = escaped;
         let mut candidates: Vec<ObjId> = self
             .function_objects
             .iter()
@@ -317,9 +314,5 @@ impl Engine<'_> {
             self.target_sites = Some(sites);
         }
         self.target_sites.as_ref().is_some_and(|sites| sites.contains(&site))
-    }
-
-    pub(crate) fn request_index(request: RequestId) -> usize {
-        request.index()
     }
 }

@@ -8,8 +8,8 @@ use super::{
 use crate::program::CodeKind;
 use hognose_base::{Id, Symbol};
 use hognose_ir::{
-    Def, EdgeId, FunctionPart, FunctionParts, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, UnaryOp,
-    ValueId,
+    Def, EdgeId, FunctionPart, FunctionParts, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, TestKind,
+    UnaryOp, ValueId,
 };
 use hognose_pyc::Object;
 
@@ -763,7 +763,36 @@ impl Builder<'_> {
 
     /// The value as it is known behind a test, where the test says something about its class.
     pub(super) fn refined(&mut self, of: ValueId, edge: EdgeId) -> Option<Resolved> {
-        let _ = (of, edge);
-        None
+        let fact = self.body.test_of(self.objects, edge)?;
+        let inst = self.body.cfg.edges[edge].inst?;
+        let value = self.local(of);
+        if value == NO_LOCAL {
+            return None;
+        }
+        let operation = match fact.kind {
+            TestKind::ExceptionMatch { class } if fact.holds => {
+                let class = self.local(class);
+                if class == NO_LOCAL {
+                    return None;
+                }
+                Operation::Catch { exception: value, class, result: self.fresh() }
+            }
+            TestKind::IsInstance { class } if fact.holds => {
+                let class = self.local(class);
+                if class == NO_LOCAL {
+                    return None;
+                }
+                Operation::Narrow { value, class, result: self.fresh() }
+            }
+            TestKind::IsNone if !fact.holds => Operation::NotNone { value, result: self.fresh() },
+            _ => return None,
+        };
+        let (Operation::Catch { result, .. } | Operation::Narrow { result, .. } | Operation::NotNone { result, .. }) =
+            operation
+        else {
+            return None;
+        };
+        self.emit(operation, inst, NO_LOCAL);
+        Some(Resolved::Local(result))
     }
 }

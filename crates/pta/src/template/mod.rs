@@ -186,7 +186,9 @@ pub(crate) enum Operation {
     Raise { value: Local },
     /// The exception as a handler of this class sees it.
     Catch { exception: Local, class: Local, result: Local },
-    /// The value as it is known after a test.
+    /// The value where it is not None.
+    NotNone { value: Local, result: Local },
+    /// The value where it is an instance of a class.
     Narrow { value: Local, class: Local, result: Local },
     /// A class pattern: the attributes of the subject go into a tuple.
     MatchClass { subject: Local, class: Local, positional: u32, names: Range<u32>, targets: Range<u32> },

@@ -3,10 +3,11 @@
 use super::codes;
 use super::lines::Lines;
 use hognose_base::Id;
-use hognose_depgraph::{BranchOutcome, Cdg, Ddg, DdgNode, Layer};
-use hognose_ir::{BlockId, EdgeKind as CfgEdgeKind, Op};
+use hognose_depgraph::{BranchOutcome, Cdg, Ddg, DdgNode, Dependence, Layer};
+use hognose_ir::{BlockId, Def, EdgeKind as CfgEdgeKind, InstId, Op};
 use hognose_pta::{CodeId, PointsTo, Program};
 use hognose_testkit::{EdgeKind, ObservedBlock, ObservedEdge, ObservedFacts, Outcome, Place};
+use std::collections::BTreeSet;
 
 /// The lines of a block in order of first appearance. Instructions that do nothing count only where there is no other.
 fn block_lines(program: &Program, lines: &Lines, code: CodeId, block: BlockId) -> Vec<Place> {
@@ -67,17 +68,44 @@ pub(super) fn control_dependence(program: &Program, lines: &Lines, facts: &mut O
             let all = || block_lines(program, lines, code, dependence.branch);
             let outcome = outcome(dependence.outcome);
             // Any operation of a protected block may be the one that fails; a branch stands on one line.
-            let deciding = Cdg::deciding_instruction(body, dependence).and_then(|inst| lines.place(code, inst));
-            let branches = match (outcome, deciding) {
-                (Outcome::Exception, _) => all(),
-                (_, Some(place)) => vec![place],
-                (_, None) => all().pop().into_iter().collect(),
+            let mut branches: BTreeSet<Place> = match outcome {
+                Outcome::Exception => all().into_iter().collect(),
+                _ => tested(program, lines, code, dependence),
             };
+            if branches.is_empty() {
+                branches.extend(all().pop());
+            }
             for place in block_lines(program, lines, code, dependence.block) {
                 facts.control.extend(branches.iter().map(|&branch| (branch, outcome, place)));
             }
         }
     }
+}
+
+/// Where the operands of a branch are computed, as far as that is in the same block: a condition over several lines is
+/// one decision, and which of its lines the branch itself has differs by version.
+fn tested(program: &Program, lines: &Lines, code: CodeId, dependence: &Dependence) -> BTreeSet<Place> {
+    let body = program.body(code);
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut stack: Vec<InstId> = Cdg::deciding_instruction(body, dependence).into_iter().collect();
+    while let Some(inst) = stack.pop() {
+        if body.cfg.block_of[inst] != dependence.branch || !seen.insert(inst) {
+            continue;
+        }
+        found.extend(lines.place(code, inst));
+        let reads_variable = matches!(
+            body.insts[inst].op,
+            Op::LoadLocal { .. } | Op::LoadDeref(_) | Op::LoadName(_) | Op::LoadGlobal(_) | Op::ForIter { .. }
+        );
+        if !reads_variable {
+            stack.extend(body.ssa.inputs(inst).iter().filter_map(|&input| match body.ssa.values[input] {
+                Def::Inst { inst, .. } => Some(inst),
+                _ => None,
+            }));
+        }
+    }
+    found
 }
 
 const fn outcome(outcome: BranchOutcome) -> Outcome {

@@ -1,6 +1,6 @@
 //! Compiles or reads the modules of a case and links them with the models they need.
 
-use hognose_compile::{Compiler as _, Embedded, Frontend as _, SourceFile};
+use hognose_compile::{Embedded, Frontend as _, SourceFile};
 use hognose_ir::{FileIr, lift_file};
 use hognose_pta::{Program, SourceUnit};
 use hognose_pyc::{CompiledModule, PythonVersion, read_marshal};
@@ -56,7 +56,7 @@ fn add_models(units: &mut Vec<SourceUnit>) {
         }
     }
     let own: BTreeSet<String> = units.iter().map(|unit| unit.name.clone()).collect();
-    for model in models(&imports) {
+    for model in models(&imports).iter() {
         if model.name == "builtins" || !own.contains(&model.name) {
             units.push(SourceUnit {
                 name: model.name.clone(),
