@@ -282,6 +282,8 @@ pub(crate) struct Engine<'p> {
     act_of: FxHashMap<(CodeId, Option<SiteId>), ActId>,
     pub(crate) site_acts: IndexVec<SiteId, ActId>,
     pub(crate) tasks: Vec<Task>,
+    /// Keyed elements that watchers of their containers are still to be told of.
+    pub(crate) new_keys: VecDeque<(Field, NodeId, KeyWatcher)>,
     /// What new listeners find at their nodes, to be handed to them.
     deferred: VecDeque<(Listener, Delta)>,
     pub(crate) requests: IndexVec<RequestId, Request>,
@@ -376,6 +378,7 @@ impl<'p> Engine<'p> {
             site_acts: IndexVec::new(),
             tasks: Vec::new(),
             deferred: VecDeque::new(),
+            new_keys: VecDeque::new(),
             requests: IndexVec::new(),
             groups: FxHashMap::default(),
             singles: FxHashMap::default(),
@@ -423,8 +426,13 @@ impl<'p> Engine<'p> {
         let mut listeners: Vec<Listener> = Vec::new();
         loop {
             loop {
-                while let Some((listener, delta)) = self.deferred.pop_front() {
+                if let Some((field, node, watcher)) = self.new_keys.pop_front() {
+                    self.spread_key(field, node, watcher);
+                    continue;
+                }
+                if let Some((listener, delta)) = self.deferred.pop_front() {
                     self.task(listener, &delta.objects, delta.reasons);
+                    continue;
                 }
                 let Some(delta) = self.solver.step(&mut listeners) else { break };
                 for &listener in &listeners {

@@ -24,6 +24,9 @@ pub(crate) struct ArgumentNodes {
     pub(crate) mappings: SmallVec<[NodeId; 1]>,
 }
 
+/// Positions of `*args` that are told apart when they come from another spread.
+const MAX_SPREAD: i32 = 12;
+
 /// Whether a parameter can be given by its name.
 const fn takes_keyword(kind: ParameterKind) -> bool {
     matches!(kind, ParameterKind::PositionalOrKeyword | ParameterKind::KeywordOnly)
@@ -384,8 +387,12 @@ impl Engine<'_> {
                     let parameter = self.node(act, templates[code].parameters[at]);
                     self.add_edge(node, parameter);
                 } else if let (Some(args), _) = self.variadics(act) {
-                    let index = i32::try_from(at - positional).unwrap_or(i32::MAX);
-                    let slot = self.element_slot(args, Field::int_key(index));
+                    // A recursive `f(x, *args)` moves each element one place on every time.
+                    let field = match i32::try_from(at - positional) {
+                        Ok(index) if index < MAX_SPREAD => Field::int_key(index),
+                        _ => Field::ANY_IN,
+                    };
+                    let slot = self.element_slot(args, field);
                     self.add_edge(node, slot);
                 }
             }

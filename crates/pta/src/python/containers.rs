@@ -32,10 +32,9 @@ impl Engine<'_> {
         self.add_edge(any, node);
         let all = self.slot(object, Field::ALL_OUT);
         self.add_edge(node, all);
-        if let Some(watchers) = self.key_watchers.get(&object).cloned() {
-            for watcher in watchers {
-                self.spread_key(field, node, watcher);
-            }
+        // Told later: a watcher may make keys of its own, and the stack must not grow with them.
+        if let Some(watchers) = self.key_watchers.get(&object) {
+            self.new_keys.extend(watchers.iter().map(|&watcher| (field, node, watcher)));
         }
     }
 
