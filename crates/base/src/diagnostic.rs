@@ -85,22 +85,38 @@ impl Diagnostic {
     /// An error about the whole file.
     #[must_use]
     pub fn error(path: impl Into<String>, kind: DiagnosticKind, message: impl Into<String>) -> Self {
-        Self { path: path.into(), at: None, offset: None, severity: Severity::Error, kind, message: message.into() }
+        Self {
+            path: path.into(),
+            at: None,
+            offset: None,
+            severity: Severity::Error,
+            kind,
+            message: message.into(),
+        }
     }
     /// A warning about the whole file.
     #[must_use]
     pub fn warning(path: impl Into<String>, kind: DiagnosticKind, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(path, kind, message) }
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(path, kind, message)
+        }
     }
     /// The same, at a place in the text.
     #[must_use]
     pub fn at(self, line: u32, col: u32) -> Self {
-        Self { at: Some(LineCol { line, col }), ..self }
+        Self {
+            at: Some(LineCol { line, col }),
+            ..self
+        }
     }
     /// The same, at a byte offset.
     #[must_use]
     pub fn at_offset(self, offset: u64) -> Self {
-        Self { offset: Some(offset), ..self }
+        Self {
+            offset: Some(offset),
+            ..self
+        }
     }
 }
 

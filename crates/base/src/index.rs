@@ -78,17 +78,26 @@ impl<I: Id, T> IndexVec<I, T> {
     /// An empty table.
     #[must_use]
     pub const fn new() -> Self {
-        Self { raw: Vec::new(), marker: PhantomData }
+        Self {
+            raw: Vec::new(),
+            marker: PhantomData,
+        }
     }
     /// An empty table with room for `capacity` rows.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { raw: Vec::with_capacity(capacity), marker: PhantomData }
+        Self {
+            raw: Vec::with_capacity(capacity),
+            marker: PhantomData,
+        }
     }
     /// A table over existing rows.
     #[must_use]
     pub const fn from_raw(raw: Vec<T>) -> Self {
-        Self { raw, marker: PhantomData }
+        Self {
+            raw,
+            marker: PhantomData,
+        }
     }
     /// `count` copies of `value`.
     #[must_use]
@@ -142,7 +151,10 @@ impl<I: Id, T> IndexVec<I, T> {
     }
     /// `(id, row)` pairs in id order.
     pub fn iter_enumerated(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
-        self.raw.iter().enumerate().map(|(index, value)| (I::from_index(index), value))
+        self.raw
+            .iter()
+            .enumerate()
+            .map(|(index, value)| (I::from_index(index), value))
     }
     /// The rows as a slice.
     #[must_use]

@@ -34,13 +34,22 @@ impl Span {
     /// Stands for a number that the code object does not record.
     pub const UNKNOWN: u32 = u32::MAX;
     /// No position at all (an artificial instruction).
-    pub const NONE: Self =
-        Self { line: Self::UNKNOWN, col: Self::UNKNOWN, end_line: Self::UNKNOWN, end_col: Self::UNKNOWN };
+    pub const NONE: Self = Self {
+        line: Self::UNKNOWN,
+        col: Self::UNKNOWN,
+        end_line: Self::UNKNOWN,
+        end_col: Self::UNKNOWN,
+    };
 
     /// A span of which only the line is known.
     #[must_use]
     pub const fn of_line(line: u32) -> Self {
-        Self { line, col: Self::UNKNOWN, end_line: line, end_col: Self::UNKNOWN }
+        Self {
+            line,
+            col: Self::UNKNOWN,
+            end_line: line,
+            end_col: Self::UNKNOWN,
+        }
     }
     /// The line, if known.
     #[must_use]

@@ -109,7 +109,10 @@ impl ReasonSet {
     }
     /// The kinds in canonical order.
     pub fn iter(self) -> impl Iterator<Item = UnresolvedKind> {
-        UnresolvedKind::ALL.iter().copied().filter(move |&kind| self.contains(kind))
+        UnresolvedKind::ALL
+            .iter()
+            .copied()
+            .filter(move |&kind| self.contains(kind))
     }
 }
 

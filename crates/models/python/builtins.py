@@ -36,8 +36,8 @@ class object:
     __setattr__ = _hognose.raw_setattr
     __delattr__ = _hognose.delattr
 
-    def __new__(cls, /, *args, **kwargs):
-        return _hognose.instance(cls)
+    # Not a `def`: every construction asks it, and a clone for each would say no more.
+    __new__ = _hognose.instance
 
     def __init__(self, /, *args, **kwargs):
         pass

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn files(dir: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<_> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -25,7 +28,11 @@ fn units(root: &Path, is_model: bool) -> Vec<SourceUnit> {
         root.parent().unwrap().to_owned()
     } else {
         files(root, &mut paths);
-        if root.join("__init__.py").exists() { root.parent().unwrap().to_owned() } else { root.to_owned() }
+        if root.join("__init__.py").exists() {
+            root.parent().unwrap().to_owned()
+        } else {
+            root.to_owned()
+        }
     };
     let sources: Vec<SourceFile> = paths
         .iter()
@@ -42,11 +49,23 @@ fn units(root: &Path, is_model: bool) -> Vec<SourceUnit> {
             println!("{:?}", result.diagnostics);
             continue;
         };
-        let name = path.strip_prefix(&base).unwrap().with_extension("").display().to_string().replace('/', ".");
+        let name = path
+            .strip_prefix(&base)
+            .unwrap()
+            .with_extension("")
+            .display()
+            .to_string()
+            .replace('/', ".");
         let is_package = name == "__init__" || name.ends_with(".__init__");
         let name = name.strip_suffix(".__init__").unwrap_or(&name).to_owned();
         let ir = Arc::new(hognose_ir::lift_file(module));
-        units.push(SourceUnit { name, is_package, is_model, path: path.display().to_string(), ir });
+        units.push(SourceUnit {
+            name,
+            is_package,
+            is_model,
+            path: path.display().to_string(),
+            ir,
+        });
     }
     units.sort_by(|a, b| a.name.cmp(&b.name));
     units
@@ -68,8 +87,15 @@ fn main() {
     let program = Arc::new(Program::link(all));
     println!("link {:?} codes {}", start.elapsed(), program.codes.len());
     let start = std::time::Instant::now();
-    let config =
-        PtaConfig { roots: if modules_only { Roots::Modules } else { Roots::Exports }, max_objects: std::env::var("LIMIT").ok().and_then(|limit| limit.parse().ok()).unwrap_or(PtaConfig::default().max_objects), max_steps: std::env::var("STEPS").ok().and_then(|steps| steps.parse().ok()), ..PtaConfig::default() };
+    let config = PtaConfig {
+        roots: if modules_only { Roots::Modules } else { Roots::Exports },
+        max_objects: std::env::var("LIMIT")
+            .ok()
+            .and_then(|limit| limit.parse().ok())
+            .unwrap_or(PtaConfig::default().max_objects),
+        max_steps: std::env::var("STEPS").ok().and_then(|steps| steps.parse().ok()),
+        ..PtaConfig::default()
+    };
     let result = analyze(&program, &config);
     println!(
         "pta {:?} nodes {} objects {} acts {} rounds {} stats {:?} MB {}",
@@ -81,8 +107,11 @@ fn main() {
         result.stats(),
         result.bytes() >> 20
     );
-    let mut counts: Vec<(usize, &str)> =
-        program.codes.ids().map(|code| (result.activations_of(code).len(), program.qualname(code))).collect();
+    let mut counts: Vec<(usize, &str)> = program
+        .codes
+        .ids()
+        .map(|code| (result.activations_of(code).len(), program.qualname(code)))
+        .collect();
     counts.sort_unstable_by(|a, b| b.cmp(a));
     println!("most activations {:?}", &counts[..counts.len().min(12)]);
     let mut sizes: Vec<(usize, String)> = Vec::new();
@@ -94,7 +123,10 @@ fn main() {
     }
     for (object, field, set, _) in result.fields() {
         if set.len() > 300 {
-            sizes.push((set.len(), format!("{:?} {} {field:?}", result.object(object), result.class_name(object))));
+            sizes.push((
+                set.len(),
+                format!("{:?} {} {field:?}", result.object(object), result.class_name(object)),
+            ));
         }
     }
     sizes.sort_unstable_by(|a, b| b.cmp(a));

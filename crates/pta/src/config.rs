@@ -39,7 +39,7 @@ impl Default for PtaConfig {
             always_bind_defaults: false,
             ignore_arity: false,
             model_depth: 6,
-            max_objects: 48,
+            max_objects: 32,
             max_steps: Some(20_000_000),
             max_edges: Some(12_000_000),
         }

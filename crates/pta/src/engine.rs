@@ -15,8 +15,8 @@ use crate::python::well_known::WellKnown;
 use crate::solver::{Delta, Listener, Solver};
 use crate::template::{Local, NO_LOCAL, Operation, Template};
 use hognose_base::{BudgetKind, IndexVec, Outcome, ReasonSet, Symbol, UnresolvedKind, define_id};
-use rustc_hash::{FxHashMap, FxHashSet};
 use hognose_ir::Signature;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -88,111 +88,290 @@ pub(crate) enum Lookup {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Task {
     // ---- operations of the program
-    LeftOperand { site: SiteId },
-    UnaryOperand { site: SiteId },
-    Truth { site: SiteId },
-    Container { site: SiteId },
-    Format { site: SiteId },
-    ItemBase { site: SiteId },
-    Iterate { site: SiteId, result: NodeId },
-    Next { site: SiteId, result: NodeId, raises: NodeId },
-    AsyncIterate { site: SiteId, result: NodeId },
-    AsyncNext { site: SiteId, result: NodeId },
-    Await { site: SiteId, result: NodeId },
-    Delegate { site: SiteId },
-    Unpack { site: SiteId },
-    ImportFrom { site: SiteId, name: Symbol, result: NodeId },
-    ImportStar { site: SiteId },
-    CellContents { result: NodeId },
-    CellStore { value: NodeId },
-    Raise { site: SiteId },
-    CatchClass { site: SiteId },
-    Pattern { site: SiteId },
-    MappingPattern { site: SiteId },
-    NarrowClass { site: SiteId },
+    LeftOperand {
+        site: SiteId,
+    },
+    UnaryOperand {
+        site: SiteId,
+    },
+    Truth {
+        site: SiteId,
+    },
+    Container {
+        site: SiteId,
+    },
+    Format {
+        site: SiteId,
+    },
+    ItemBase {
+        site: SiteId,
+    },
+    Iterate {
+        site: SiteId,
+        result: NodeId,
+    },
+    Next {
+        site: SiteId,
+        result: NodeId,
+        raises: NodeId,
+    },
+    AsyncIterate {
+        site: SiteId,
+        result: NodeId,
+    },
+    AsyncNext {
+        site: SiteId,
+        result: NodeId,
+    },
+    Await {
+        site: SiteId,
+        result: NodeId,
+    },
+    Delegate {
+        site: SiteId,
+    },
+    Unpack {
+        site: SiteId,
+    },
+    ImportFrom {
+        site: SiteId,
+        name: Symbol,
+        result: NodeId,
+    },
+    ImportStar {
+        site: SiteId,
+    },
+    CellContents {
+        result: NodeId,
+    },
+    CellStore {
+        value: NodeId,
+    },
+    Raise {
+        site: SiteId,
+    },
+    CatchClass {
+        site: SiteId,
+    },
+    Pattern {
+        site: SiteId,
+    },
+    MappingPattern {
+        site: SiteId,
+    },
+    NarrowClass {
+        site: SiteId,
+    },
     // ---- calls and attributes
     /// Call it, with a receiver in front or [`NO_NODE`].
-    Callee { request: RequestId, receiver: NodeId },
+    Callee {
+        request: RequestId,
+        receiver: NodeId,
+    },
     /// An attribute of each object.
-    Attribute { name: Symbol, sink: Sink, site: SiteId, mode: Lookup },
+    Attribute {
+        name: Symbol,
+        sink: Sink,
+        site: SiteId,
+        mode: Lookup,
+    },
     /// An attribute of a class, found for these receivers.
-    Member { sink: Sink, site: SiteId, receiver: NodeId, class: ObjId, through_class: bool },
+    Member {
+        sink: Sink,
+        site: SiteId,
+        receiver: NodeId,
+        class: ObjId,
+        through_class: bool,
+    },
     /// Metaclasses through which an attribute of a class is looked up.
-    MetaMember { class: ObjId, name: Symbol, sink: Sink, site: SiteId },
+    MetaMember {
+        class: ObjId,
+        name: Symbol,
+        sink: Sink,
+        site: SiteId,
+    },
     /// Metaclasses of a class that is called.
-    MetaCall { class: ObjId, request: RequestId },
+    MetaCall {
+        class: ObjId,
+        request: RequestId,
+    },
     /// A receiver for which a function becomes a bound method.
-    Bind { function: ObjId, to: NodeId },
+    Bind {
+        function: ObjId,
+        to: NodeId,
+    },
     /// A function found in a class method: bind it to the class.
-    BindTo { sink: Sink, receiver: NodeId },
+    BindTo {
+        sink: Sink,
+        receiver: NodeId,
+    },
     /// An instance that `__new__` gave: initialise it.
-    Initialise { request: RequestId, class: ObjId },
+    Initialise {
+        request: RequestId,
+        class: ObjId,
+    },
     /// Classes that `type.__call__` constructs.
-    ConstructClass { request: RequestId },
+    ConstructClass {
+        request: RequestId,
+    },
     /// Class attributes that a store to an attribute meets.
-    StoreMember { site: SiteId, receiver: NodeId, value: NodeId },
+    StoreMember {
+        site: SiteId,
+        receiver: NodeId,
+        value: NodeId,
+    },
     /// Holders to whose attribute the value goes.
-    StoreInto { name: Symbol, value: NodeId, site: SiteId, raw: bool },
+    StoreInto {
+        name: Symbol,
+        value: NodeId,
+        site: SiteId,
+        raw: bool,
+    },
     /// Holders to an attribute of which, whose name is not known, the value goes.
-    StoreAnywhere { value: NodeId },
+    StoreAnywhere {
+        value: NodeId,
+    },
     /// A name object of `getattr` or `setattr`.
     AttributeName(NamedAccess),
     /// Iterables spread into positional parameters from `first` on.
-    SpreadPositional { act: ActId, first: u32 },
+    SpreadPositional {
+        act: ActId,
+        first: u32,
+    },
     /// Mappings spread into parameters.
-    SpreadKeywords { act: ActId, positional: u32 },
+    SpreadKeywords {
+        act: ActId,
+        positional: u32,
+    },
     /// `super(class, receiver)`: classes.
-    SuperClass { receiver: NodeId, sink: SuperSink },
+    SuperClass {
+        receiver: NodeId,
+        sink: SuperSink,
+    },
     /// `super(class, receiver)`: receivers.
-    SuperReceiver { class: ObjId, sink: SuperSink },
+    SuperReceiver {
+        class: ObjId,
+        sink: SuperSink,
+    },
     // ---- classes
-    Base { class: ObjId, position: u32 },
-    Metaclass { class: ObjId },
-    Namespace { class: ObjId },
-    Instantiate { site: SiteId, result: NodeId },
-    TypeOf { result: NodeId },
+    Base {
+        class: ObjId,
+        position: u32,
+    },
+    Metaclass {
+        class: ObjId,
+    },
+    Namespace {
+        class: ObjId,
+    },
+    Instantiate {
+        site: SiteId,
+        result: NodeId,
+    },
+    TypeOf {
+        result: NodeId,
+    },
     /// Constructors of an entry instance.
-    EntryInit { instance: ObjId },
+    EntryInit {
+        instance: ObjId,
+    },
     // ---- containers
     /// Key objects of a subscript of one container.
-    Subscript { base: ObjId, load: bool, node: NodeId },
+    Subscript {
+        base: ObjId,
+        load: bool,
+        node: NodeId,
+    },
     /// Containers whose element under the keys of a node is loaded or stored.
-    NativeItem { key: NodeId, value: NodeId, load: bool },
+    NativeItem {
+        key: NodeId,
+        value: NodeId,
+        load: bool,
+    },
     /// Containers into which the elements of a node's containers go.
-    CopyFrom { from: NodeId, site: SiteId },
+    CopyFrom {
+        from: NodeId,
+        site: SiteId,
+    },
     /// Containers whose elements go to another.
-    CopyInto { to: ObjId, site: SiteId },
+    CopyInto {
+        to: ObjId,
+        site: SiteId,
+    },
     /// What iterating gives.
-    Elements { result: NodeId },
+    Elements {
+        result: NodeId,
+    },
     /// Values, whatever the key.
-    Values { result: NodeId },
+    Values {
+        result: NodeId,
+    },
     /// Keys of mappings.
-    Keys { result: NodeId },
+    Keys {
+        result: NodeId,
+    },
     /// Containers into a field of which the value goes.
-    StoreElement { value: NodeId, field: Field },
+    StoreElement {
+        value: NodeId,
+        field: Field,
+    },
     /// Sequences whose elements change their positions.
     Shift,
     /// Builtin containers whose iterators go to the node.
-    NativeIterator { result: NodeId },
+    NativeIterator {
+        result: NodeId,
+    },
     /// Generators into which values are sent or thrown.
-    SendInto { value: NodeId, throw: bool },
+    SendInto {
+        value: NodeId,
+        throw: bool,
+    },
     // ---- operators
-    ReflectedScalar { site: SiteId },
-    Reflected { site: SiteId, name: Symbol },
+    ReflectedScalar {
+        site: SiteId,
+    },
+    Reflected {
+        site: SiteId,
+        name: Symbol,
+    },
     /// Answers of operator methods that may decline.
-    Accept { site: SiteId, result: NodeId },
+    Accept {
+        site: SiteId,
+        result: NodeId,
+    },
     /// Objects one of whose conversion methods is called.
-    Convert { site: SiteId, name: Symbol },
+    Convert {
+        site: SiteId,
+        name: Symbol,
+    },
     // ---- exceptions, patterns, narrowing
-    Match { class: ObjId, result: NodeId },
-    MatchExternal { result: NodeId },
-    NotNone { result: NodeId },
-    MatchArgument { position: i32, matched: NodeId, target: NodeId, site: SiteId },
-    OnlyClass { value: NodeId, result: NodeId },
+    Match {
+        class: ObjId,
+        result: NodeId,
+    },
+    MatchExternal {
+        result: NodeId,
+    },
+    NotNone {
+        result: NodeId,
+    },
+    MatchArgument {
+        position: i32,
+        matched: NodeId,
+        target: NodeId,
+        site: SiteId,
+    },
+    OnlyClass {
+        value: NodeId,
+        result: NodeId,
+    },
     // ---- the outside
     Escape,
     EscapeElements,
-    ImportModule { site: SiteId, result: NodeId },
+    ImportModule {
+        site: SiteId,
+        result: NodeId,
+    },
 }
 
 /// What becomes of a `super(...)` object.
@@ -245,18 +424,40 @@ pub(crate) enum CellRef {
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
     /// Does the class have no attribute `name` for this receiver group? Then `__getattr__`.
-    GetAttr { class: ObjId, name: Symbol, receiver: NodeId, sink: Sink, site: SiteId },
+    GetAttr {
+        class: ObjId,
+        name: Symbol,
+        receiver: NodeId,
+        sink: Sink,
+        site: SiteId,
+    },
     /// Does the first special method exist? If not (or if it may decline) the next is tried.
-    Fallback { class: ObjId, tried: Symbol, site: SiteId, then: Fallback },
+    Fallback {
+        class: ObjId,
+        tried: Symbol,
+        site: SiteId,
+        then: Fallback,
+    },
     /// Does the module bind the name?
-    ModuleAttribute { module: ModuleId, name: Symbol, sink: Sink, site: SiteId },
+    ModuleAttribute {
+        module: ModuleId,
+        name: Symbol,
+        sink: Sink,
+        site: SiteId,
+    },
 }
 
 /// What to do when a special method is missing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fallback {
     /// Call this one with the same request, then the reflected one.
-    Method { name: Symbol, request: RequestId, receiver: NodeId, reflected: Symbol, right: NodeId },
+    Method {
+        name: Symbol,
+        request: RequestId,
+        receiver: NodeId,
+        reflected: Symbol,
+        right: NodeId,
+    },
     /// Call the reflected method of the right operand's objects.
     Reflected { name: Symbol, right: NodeId },
     /// `__getitem__` with 0, 1, ...: the results are the items.
@@ -358,11 +559,7 @@ pub(crate) enum GroupKey {
 }
 
 impl<'p> Engine<'p> {
-    pub(crate) fn new(
-        program: &'p Program,
-        templates: &'p IndexVec<CodeId, Template>,
-        config: &'p PtaConfig,
-    ) -> Self {
+    pub(crate) fn new(program: &'p Program, templates: &'p IndexVec<CodeId, Template>, config: &'p PtaConfig) -> Self {
         let mut engine = Self {
             program,
             templates,
@@ -434,7 +631,9 @@ impl<'p> Engine<'p> {
                     self.task(listener, &delta.objects, delta.reasons);
                     continue;
                 }
-                let Some(delta) = self.solver.step(&mut listeners) else { break };
+                let Some(delta) = self.solver.step(&mut listeners) else {
+                    break;
+                };
                 for &listener in &listeners {
                     self.task(listener, &delta.objects, delta.reasons);
                 }
@@ -452,9 +651,17 @@ impl<'p> Engine<'p> {
 
     /// The budget that is used up, if one is.
     fn exceeded(&self) -> Option<BudgetKind> {
-        if self.config.max_steps.is_some_and(|limit| self.solver.stats.steps > limit) {
+        if self
+            .config
+            .max_steps
+            .is_some_and(|limit| self.solver.stats.steps > limit)
+        {
             Some(BudgetKind::Steps)
-        } else if self.config.max_edges.is_some_and(|limit| self.solver.stats.edges > limit) {
+        } else if self
+            .config
+            .max_edges
+            .is_some_and(|limit| self.solver.stats.edges > limit)
+        {
             Some(BudgetKind::Memory)
         } else {
             None
@@ -495,7 +702,11 @@ impl<'p> Engine<'p> {
     /// The node of a local of an activation.
     #[inline]
     pub(crate) fn node(&self, act: ActId, local: Local) -> NodeId {
-        if local == NO_LOCAL { NO_NODE } else { NodeId::new(self.acts[act].base.raw() + local) }
+        if local == NO_LOCAL {
+            NO_NODE
+        } else {
+            NodeId::new(self.acts[act].base.raw() + local)
+        }
     }
     /// The node of a local at a site.
     #[inline]
@@ -511,7 +722,10 @@ impl<'p> Engine<'p> {
     pub(crate) fn site_raises(&self, site: SiteId) -> NodeId {
         let act_id = self.site_acts[site];
         let act = &self.acts[act_id];
-        self.node(act_id, self.templates[act.code].operation_raises[(site.raw() - act.sites.raw()) as usize])
+        self.node(
+            act_id,
+            self.templates[act.code].operation_raises[(site.raw() - act.sites.raw()) as usize],
+        )
     }
 
     pub(crate) fn add_object(&mut self, node: NodeId, object: ObjId) {
@@ -606,7 +820,13 @@ impl<'p> Engine<'p> {
         }
         let node = self.solver.node();
         self.callee_nodes.insert(request, node);
-        self.on(node, Task::Callee { request, receiver: NO_NODE });
+        self.on(
+            node,
+            Task::Callee {
+                request,
+                receiver: NO_NODE,
+            },
+        );
         node
     }
     /// The node to which a plain value for this sink goes.

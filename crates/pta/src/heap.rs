@@ -127,18 +127,30 @@ impl Field {
     /// The attribute name, if it is an attribute.
     #[must_use]
     pub const fn as_attribute(self) -> Option<Symbol> {
-        if self.0 >> Self::TAG == 0 { Some(Symbol::new(self.0)) } else { None }
+        if self.0 >> Self::TAG == 0 {
+            Some(Symbol::new(self.0))
+        } else {
+            None
+        }
     }
     /// The string key, if it is one.
     #[must_use]
     pub const fn as_str_key(self) -> Option<Symbol> {
-        if self.0 >> Self::TAG == 1 { Some(Symbol::new(self.0 & ((1 << Self::TAG) - 1))) } else { None }
+        if self.0 >> Self::TAG == 1 {
+            Some(Symbol::new(self.0 & ((1 << Self::TAG) - 1)))
+        } else {
+            None
+        }
     }
     /// The integer key, if it is one.
     #[must_use]
     pub const fn as_int_key(self) -> Option<i32> {
         #[allow(clippy::cast_possible_wrap)]
-        if self.0 >> Self::TAG == 2 { Some((self.0 & ((1 << Self::TAG) - 1)) as i32 - (1 << 28)) } else { None }
+        if self.0 >> Self::TAG == 2 {
+            Some((self.0 & ((1 << Self::TAG) - 1)) as i32 - (1 << 28))
+        } else {
+            None
+        }
     }
     /// Whether it is an element under a constant key.
     #[must_use]
@@ -218,7 +230,9 @@ impl Heap {
     /// The id of an object that exists.
     #[must_use]
     pub fn find(&self, object: &Object) -> Option<ObjId> {
-        self.objects.get_index_of(object).map(<ObjId as hognose_base::Id>::from_index)
+        self.objects
+            .get_index_of(object)
+            .map(<ObjId as hognose_base::Id>::from_index)
     }
     /// What an object is.
     #[inline]
@@ -256,7 +270,11 @@ impl Heap {
     #[must_use]
     pub fn sorted_slots(&self) -> Vec<(ObjId, Field, NodeId)> {
         #[allow(clippy::iter_over_hash_type)]
-        let mut slots: Vec<_> = self.slots.iter().map(|(&(object, field), &node)| (object, field, node)).collect();
+        let mut slots: Vec<_> = self
+            .slots
+            .iter()
+            .map(|(&(object, field), &node)| (object, field, node))
+            .collect();
         slots.sort_unstable();
         slots
     }
@@ -265,7 +283,15 @@ impl Heap {
 
     /// The chain of a module path.
     pub fn root_chain(&mut self, path: Symbol) -> ChainId {
-        self.chain(Chain { parent: None, step: Step::Attribute(path), depth: 0, path: 0 }, None)
+        self.chain(
+            Chain {
+                parent: None,
+                step: Step::Attribute(path),
+                depth: 0,
+                path: 0,
+            },
+            None,
+        )
     }
     /// The chain one step on. Repeated steps fold; behind the limits a chain becomes `root.*`.
     pub fn extend_chain(&mut self, from: ChainId, step: Step) -> ChainId {
@@ -278,11 +304,24 @@ impl Heap {
         }
         let root = self.roots[from];
         let size = self.root_sizes.get(&root).copied().unwrap_or(0);
-        let next = Chain { parent: Some(from), step, depth: here.depth + 1, path: here.path };
+        let next = Chain {
+            parent: Some(from),
+            step,
+            depth: here.depth + 1,
+            path: here.path,
+        };
         let known = self.chains.contains(&next);
         if !known && (here.depth >= MAX_STEPS || size >= MAX_CHAINS_PER_ROOT) {
             self.folded_chains += 1;
-            return self.chain(Chain { parent: Some(root), step: Step::Any, depth: MAX_STEPS, path: 0 }, Some(root));
+            return self.chain(
+                Chain {
+                    parent: Some(root),
+                    step: Step::Any,
+                    depth: MAX_STEPS,
+                    path: 0,
+                },
+                Some(root),
+            );
         }
         self.chain(next, Some(root))
     }
@@ -308,7 +347,15 @@ impl Heap {
             return self.extend_chain(from, Step::Attribute(name));
         }
         let root = self.roots[from];
-        self.chain(Chain { parent: Some(from), step: Step::Attribute(name), depth: 0, path: here.path + 1 }, Some(root))
+        self.chain(
+            Chain {
+                parent: Some(from),
+                step: Step::Attribute(name),
+                depth: 0,
+                path: here.path + 1,
+            },
+            Some(root),
+        )
     }
     fn chain(&mut self, chain: Chain, root: Option<ChainId>) -> ChainId {
         let (index, new) = self.chains.insert_full(chain);

@@ -310,7 +310,11 @@ impl Program {
     pub fn package_of(&self, module: ModuleId) -> &str {
         let module = &self.modules[module];
         let name = self.text(module.name);
-        if module.is_package { name } else { name.rfind('.').map_or("", |dot| &name[..dot]) }
+        if module.is_package {
+            name
+        } else {
+            name.rfind('.').map_or("", |dot| &name[..dot])
+        }
     }
     /// The absolute module name that an import statement of `module` names; `None` if it leaves the top-level package.
     #[must_use]
@@ -325,7 +329,11 @@ impl Program {
         if base.is_empty() {
             return None;
         }
-        Some(if name.is_empty() { base.to_owned() } else { format!("{base}.{name}") })
+        Some(if name.is_empty() {
+            base.to_owned()
+        } else {
+            format!("{base}.{name}")
+        })
     }
 }
 
@@ -338,12 +346,16 @@ impl Program {
     /// The module of this dotted name.
     #[must_use]
     pub fn module_named(&self, name: &str) -> Option<ModuleId> {
-        self.symbols.get(name).and_then(|symbol| self.by_name.get(&symbol)).copied()
+        self.symbols
+            .get(name)
+            .and_then(|symbol| self.by_name.get(&symbol))
+            .copied()
     }
     /// The model of `builtins`.
     #[must_use]
     pub fn builtins_module(&self) -> Option<ModuleId> {
-        self.module_named("builtins").filter(|&module| self.modules[module].is_model)
+        self.module_named("builtins")
+            .filter(|&module| self.modules[module].is_model)
     }
     /// The names that `from module import *` binds.
     #[must_use]
@@ -420,7 +432,13 @@ impl Program {
         }
         let count = self.modules.len();
         let mut names: Vec<FxHashSet<Symbol>> = (0..count)
-            .map(|module| self.codes[self.modules[ModuleId::from_index(module)].first_code].bound_names.iter().copied().collect())
+            .map(|module| {
+                self.codes[self.modules[ModuleId::from_index(module)].first_code]
+                    .bound_names
+                    .iter()
+                    .copied()
+                    .collect()
+            })
             .collect();
         // Names travel along star imports until nothing is new.
         let mut changed = true;
@@ -440,7 +458,11 @@ impl Program {
             }
         }
         for (module, paths) in imports.iter().enumerate() {
-            let external = paths.iter().filter(|path| self.module_named(path).is_none()).cloned().collect();
+            let external = paths
+                .iter()
+                .filter(|path| self.module_named(path).is_none())
+                .cloned()
+                .collect();
             self.facts.star_externals.push(external);
             let exported = self.exported(ModuleId::from_index(module), &names[module]);
             self.facts.star_names.push(exported);
@@ -453,7 +475,11 @@ impl Program {
             Some(all) => all.iter().filter_map(|name| self.symbols.get(name)).collect(),
             None => {
                 #[allow(clippy::iter_over_hash_type)]
-                let public = names.iter().copied().filter(|&name| !self.text(name).starts_with('_')).collect();
+                let public = names
+                    .iter()
+                    .copied()
+                    .filter(|&name| !self.text(name).starts_with('_'))
+                    .collect();
                 public
             }
         };
@@ -499,12 +525,17 @@ fn key_strings(ir: &FileIr) -> Vec<String> {
     let mut keys = Vec::new();
     for body in &ir.bodies {
         let mut constant = |value| {
-            let hognose_ir::Def::Inst { inst, .. } = body.ssa.values[value] else { return };
+            let hognose_ir::Def::Inst { inst, .. } = body.ssa.values[value] else {
+                return;
+            };
             let Op::Const(id) = body.insts[inst].op else { return };
             match objects.get(id) {
                 Object::Str(_) => keys.extend(objects.text(id).map(std::borrow::Cow::into_owned)),
                 Object::Tuple(items) => keys.extend(
-                    objects.items(*items).iter().filter_map(|&item| objects.text(item).map(std::borrow::Cow::into_owned)),
+                    objects
+                        .items(*items)
+                        .iter()
+                        .filter_map(|&item| objects.text(item).map(std::borrow::Cow::into_owned)),
                 ),
                 _ => {}
             }
@@ -539,7 +570,11 @@ fn all_names(ir: &FileIr) -> Option<Vec<String>> {
         match info.op {
             Op::StoreName(stored) if stored == name => {
                 stores += 1;
-                found = body.ssa.inputs(inst).first().and_then(|&value| strings(body, objects, value));
+                found = body
+                    .ssa
+                    .inputs(inst)
+                    .first()
+                    .and_then(|&value| strings(body, objects, value));
             }
             Op::LoadName(loaded) if loaded == name => stores += 1,
             _ => {}
@@ -550,7 +585,9 @@ fn all_names(ir: &FileIr) -> Option<Vec<String>> {
 
 fn strings(body: &Body, objects: &hognose_pyc::Objects, value: hognose_ir::ValueId) -> Option<Vec<String>> {
     let text = |id| objects.text(id).map(std::borrow::Cow::into_owned);
-    let hognose_ir::Def::Inst { inst, .. } = body.ssa.values[value] else { return None };
+    let hognose_ir::Def::Inst { inst, .. } = body.ssa.values[value] else {
+        return None;
+    };
     match body.insts[inst].op {
         Op::Const(id) => match objects.get(id) {
             Object::Tuple(items) => objects.items(*items).iter().map(|&item| text(item)).collect(),
@@ -564,7 +601,9 @@ fn strings(body: &Body, objects: &hognose_pyc::Objects, value: hognose_ir::Value
         }
         Op::BuildList(_) | Op::BuildTuple(_) => {
             let constant = |&item: &hognose_ir::ValueId| {
-                let hognose_ir::Def::Inst { inst, .. } = body.ssa.values[item] else { return None };
+                let hognose_ir::Def::Inst { inst, .. } = body.ssa.values[item] else {
+                    return None;
+                };
                 match body.insts[inst].op {
                     Op::Const(id) => text(id),
                     _ => None,
@@ -572,7 +611,11 @@ fn strings(body: &Body, objects: &hognose_pyc::Objects, value: hognose_ir::Value
             };
             body.ssa.inputs(inst).iter().map(constant).collect()
         }
-        Op::StoreName(_) => body.ssa.inputs(inst).first().and_then(|&input| strings(body, objects, input)),
+        Op::StoreName(_) => body
+            .ssa
+            .inputs(inst)
+            .first()
+            .and_then(|&input| strings(body, objects, input)),
         _ => None,
     }
 }
@@ -580,9 +623,7 @@ fn strings(body: &Body, objects: &hognose_pyc::Objects, value: hognose_ir::Value
 fn extends(body: &Body, list: hognose_ir::ValueId) -> Option<InstId> {
     body.insts
         .iter_enumerated()
-        .find(|(inst, info)| {
-            matches!(info.op, Op::ListExtend { .. }) && body.ssa.inputs(*inst).first() == Some(&list)
-        })
+        .find(|(inst, info)| matches!(info.op, Op::ListExtend { .. }) && body.ssa.inputs(*inst).first() == Some(&list))
         .map(|(inst, _)| inst)
 }
 

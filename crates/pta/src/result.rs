@@ -84,17 +84,24 @@ pub struct PointsTo {
 
 impl std::fmt::Debug for PointsTo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PointsTo").field("acts", &self.acts.len()).field("objects", &self.heap.len()).finish()
+        f.debug_struct("PointsTo")
+            .field("acts", &self.acts.len())
+            .field("objects", &self.heap.len())
+            .finish()
     }
 }
 
 /// Solves the program to its fixed point.
 #[must_use]
 pub fn analyze(program: &Arc<Program>, config: &PtaConfig) -> PointsTo {
-    let options = TemplateOptions { merge_definitions: config.merge_definitions };
+    let options = TemplateOptions {
+        merge_definitions: config.merge_definitions,
+    };
     let codes: Vec<CodeId> = program.codes.ids().collect();
-    let templates: Vec<Template> =
-        codes.par_iter().map(|&code| build_template(program, code, options)).collect();
+    let templates: Vec<Template> = codes
+        .par_iter()
+        .map(|&code| build_template(program, code, options))
+        .collect();
     let templates = IndexVec::from_raw(templates);
     let mut engine = Engine::new(program, &templates, config);
     engine.run();
@@ -190,7 +197,11 @@ impl PointsTo {
     /// The objects an SSA value of a code object may be, over all its activations, and why that may not be all.
     #[must_use]
     pub fn value(&self, code: CodeId, value: ValueId) -> (Vec<ObjId>, ReasonSet) {
-        let local = self.templates[code].value_locals.get(value.index()).copied().unwrap_or(NO_LOCAL);
+        let local = self.templates[code]
+            .value_locals
+            .get(value.index())
+            .copied()
+            .unwrap_or(NO_LOCAL);
         self.local_value(code, local)
     }
     /// The objects of a parameter.
@@ -298,7 +309,9 @@ impl PointsTo {
             }
             let inside_model = origin != site;
             let kind = if inside_model { self.origin_kind(origin) } else { kind };
-            let record = records.entry((caller, inst, kind)).or_insert_with(|| empty_record(caller, inst, kind));
+            let record = records
+                .entry((caller, inst, kind))
+                .or_insert_with(|| empty_record(caller, inst, kind));
             self.add_target(record, target, inside_model);
             if let Target::Function(act) = target
                 && let Some(more) = through.get(&act)
@@ -320,13 +333,23 @@ impl PointsTo {
                 record.external.dedup();
                 record
             })
-            .filter(|record| !record.targets.is_empty() || !record.external.is_empty() || !record.unresolved.is_empty() || record.kind == CallKind::Call)
+            .filter(|record| {
+                !record.targets.is_empty()
+                    || !record.external.is_empty()
+                    || !record.unresolved.is_empty()
+                    || record.kind == CallKind::Call
+            })
             .collect()
     }
 
     fn origin_kind(&self, origin: SiteId) -> CallKind {
         match *self.operation(origin) {
-            Operation::Call { callee: Callee::Attribute { name, special: true, .. }, .. } => CallKind::Protocol(name),
+            Operation::Call {
+                callee: Callee::Attribute {
+                    name, special: true, ..
+                },
+                ..
+            } => CallKind::Protocol(name),
             Operation::LoadAttribute { .. } | Operation::StoreAttribute { .. } | Operation::DeleteAttribute { .. } => {
                 CallKind::Descriptor
             }
@@ -386,10 +409,11 @@ impl PointsTo {
             while let Some(act) = stack.pop() {
                 for &target in direct.get(&act).into_iter().flatten() {
                     match target {
-                        Target::Function(inner) if self.program.is_model(self.acts[inner].code)
-                            && seen.insert(inner) => {
-                                stack.push(inner);
-                            }
+                        Target::Function(inner)
+                            if self.program.is_model(self.acts[inner].code) && seen.insert(inner) =>
+                        {
+                            stack.push(inner);
+                        }
                         Target::Function(_) => {
                             found.insert(target);
                         }
@@ -415,7 +439,9 @@ impl PointsTo {
                 continue;
             }
             let kind = self.origin_kind(site);
-            let record = records.entry((caller, inst, kind)).or_insert_with(|| empty_record(caller, inst, kind));
+            let record = records
+                .entry((caller, inst, kind))
+                .or_insert_with(|| empty_record(caller, inst, kind));
             record.unresolved.insert_all(reasons);
         }
         // Call expressions that nothing reached are sites too: silent ones.
@@ -427,10 +453,14 @@ impl PointsTo {
             for (operation, &inst) in template.operations.iter().zip(&template.operation_insts) {
                 if let Operation::Call { callee, .. } = operation {
                     let kind = match callee {
-                        Callee::Attribute { name, special: true, .. } => CallKind::Protocol(*name),
+                        Callee::Attribute {
+                            name, special: true, ..
+                        } => CallKind::Protocol(*name),
                         _ => CallKind::Call,
                     };
-                    records.entry((code, inst, kind)).or_insert_with(|| empty_record(code, inst, kind));
+                    records
+                        .entry((code, inst, kind))
+                        .or_insert_with(|| empty_record(code, inst, kind));
                 }
             }
         }
@@ -457,7 +487,8 @@ impl PointsTo {
     /// The dotted text of an external value.
     #[must_use]
     pub fn chain_text(&self, chain: crate::ids::ChainId) -> String {
-        self.heap.chain_text(chain, &|symbol| self.program.text(symbol).to_owned())
+        self.heap
+            .chain_text(chain, &|symbol| self.program.text(symbol).to_owned())
     }
     fn model_name(&self, code: CodeId) -> String {
         self.program.qualname(code).to_owned()
@@ -533,13 +564,22 @@ impl PointsTo {
             let Some(node) = self.node(act, base) else { return };
             self.solver.set(node).for_each(|object| {
                 for field in field(object) {
-                    accesses.push(Access { code, inst, object, field, write });
+                    accesses.push(Access {
+                        code,
+                        inst,
+                        object,
+                        field,
+                        write,
+                    });
                 }
             });
         };
         match *self.operation(site) {
             Operation::LoadAttribute { base, name, .. }
-            | Operation::Call { callee: Callee::Attribute { base, name, .. }, .. } => {
+            | Operation::Call {
+                callee: Callee::Attribute { base, name, .. },
+                ..
+            } => {
                 add(base, &|object| self.attribute_fields(object, name, false), false);
             }
             Operation::StoreAttribute { base, name, .. } => {
@@ -555,10 +595,18 @@ impl PointsTo {
             Operation::Unpack { iterable, .. } => add(iterable, &|_| vec![Field::ALL_OUT], false),
             Operation::LoadCell { cell, .. } => add(cell, &|_| vec![Field::CONTENTS], false),
             Operation::StoreCell { cell, .. } => add(cell, &|_| vec![Field::CONTENTS], true),
-            Operation::Call { call, callee: Callee::Value(_), .. } => {
-                let Some(intrinsic) = self.intrinsic_at(site) else { return };
+            Operation::Call {
+                call,
+                callee: Callee::Value(_),
+                ..
+            } => {
+                let Some(intrinsic) = self.intrinsic_at(site) else {
+                    return;
+                };
                 let arguments = &self.templates[self.acts[act].code].calls[call as usize];
-                let Some(&base) = arguments.positional.first() else { return };
+                let Some(&base) = arguments.positional.first() else {
+                    return;
+                };
                 match intrinsic {
                     Intrinsic::Store | Intrinsic::SetItem => add(base, &|_| vec![Field::ANY_IN], true),
                     Intrinsic::CopyItems | Intrinsic::Shift => {
@@ -579,19 +627,26 @@ impl PointsTo {
 
     fn intrinsic_at(&self, site: SiteId) -> Option<Intrinsic> {
         let start = self.site_targets.partition_point(|&(at, ..)| at < site);
-        self.site_targets[start..].iter().take_while(|&&(at, ..)| at == site).find_map(|&(_, _, target)| match target {
-            Target::Builtin(object) => match self.heap.get(object) {
-                Object::Intrinsic(intrinsic) => Some(intrinsic),
+        self.site_targets[start..]
+            .iter()
+            .take_while(|&&(at, ..)| at == site)
+            .find_map(|&(_, _, target)| match target {
+                Target::Builtin(object) => match self.heap.get(object) {
+                    Object::Intrinsic(intrinsic) => Some(intrinsic),
+                    _ => None,
+                },
                 _ => None,
-            },
-            _ => None,
-        })
+            })
     }
 
     /// The slots that an attribute access of an object means: its own, and for loads those of its class.
     fn attribute_fields(&self, object: ObjId, name: Symbol, write: bool) -> Vec<Field> {
         let field = Field::attribute(name);
-        if write || self.heap.slot(object, field).is_some() { vec![field] } else { Vec::new() }
+        if write || self.heap.slot(object, field).is_some() {
+            vec![field]
+        } else {
+            Vec::new()
+        }
     }
 
     fn item_fields(&self, act: ActId, object: ObjId, key: crate::template::Key, write: bool) -> Vec<Field> {
@@ -602,7 +657,9 @@ impl PointsTo {
             Key::Int(value) if value >= 0 => vec![Field::int_key(value)],
             Key::Int(_) | Key::Any => vec![unknown],
             Key::Node(local) => {
-                let Some(node) = self.node(act, local) else { return vec![unknown] };
+                let Some(node) = self.node(act, local) else {
+                    return vec![unknown];
+                };
                 let mut fields = Vec::new();
                 let mut all = self.solver.reasons(node).is_empty();
                 self.solver.set(node).for_each(|key| match self.heap.get(key) {
@@ -611,7 +668,11 @@ impl PointsTo {
                     _ => all = false,
                 });
                 let _ = object;
-                if all && !fields.is_empty() { fields } else { vec![unknown] }
+                if all && !fields.is_empty() {
+                    fields
+                } else {
+                    vec![unknown]
+                }
             }
         }
     }

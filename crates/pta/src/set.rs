@@ -38,12 +38,18 @@ impl PtsSet {
                 if *only == object {
                     return false;
                 }
-                let (low, high) = if *only < object { (*only, object) } else { (object, *only) };
+                let (low, high) = if *only < object {
+                    (*only, object)
+                } else {
+                    (object, *only)
+                };
                 *self = Self::Few(2, [low, high, high]);
             }
             Self::Few(count, members) => {
                 let used = usize::from(*count);
-                let Err(at) = members[..used].binary_search(&object) else { return false };
+                let Err(at) = members[..used].binary_search(&object) else {
+                    return false;
+                };
                 if used < 3 {
                     members.copy_within(at..used, at + 1);
                     members[at] = object;
@@ -57,7 +63,9 @@ impl PtsSet {
                 }
             }
             Self::Array(array) => {
-                let Err(at) = array.binary_search(&object) else { return false };
+                let Err(at) = array.binary_search(&object) else {
+                    return false;
+                };
                 if array.len() < ARRAY_LIMIT {
                     array.insert(at, object);
                 } else {

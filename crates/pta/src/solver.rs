@@ -175,7 +175,10 @@ impl Solver {
 
     fn link(&mut self, from: NodeId, to: NodeId) {
         let place = u32::try_from(self.edges.len()).unwrap_or(END);
-        self.edges.push(Link { item: to, next: self.edge_heads[from] });
+        self.edges.push(Link {
+            item: to,
+            next: self.edge_heads[from],
+        });
         self.edge_heads[from] = place;
         self.stats.edges += 1;
     }
@@ -195,7 +198,9 @@ impl Solver {
     fn receive(&mut self, to: NodeId, objects: &[ObjId], reasons: ReasonSet) -> bool {
         let mut fresh = Vec::new();
         if self.is_full(to) {
-            if !reasons.contains(UnresolvedKind::Budget) && objects.iter().any(|&object| !self.sets[to].contains(object)) {
+            if !reasons.contains(UnresolvedKind::Budget)
+                && objects.iter().any(|&object| !self.sets[to].contains(object))
+            {
                 self.add_reasons(to, ReasonSet::of(UnresolvedKind::Budget));
             }
         } else {
@@ -222,7 +227,10 @@ impl Solver {
     pub(crate) fn listen(&mut self, node: NodeId, listener: Listener) {
         let node = self.find_compress(node);
         let place = u32::try_from(self.listeners.len()).unwrap_or(END);
-        self.listeners.push(Link { item: listener, next: self.listener_heads[node] });
+        self.listeners.push(Link {
+            item: listener,
+            next: self.listener_heads[node],
+        });
         self.listener_heads[node] = place;
     }
     /// What a new listener of a node has missed. What is pending at the node is not part of it: it will be delivered.

@@ -13,14 +13,25 @@ impl Engine<'_> {
         let act = self.site_acts[site];
         let at = |engine: &Self, local| engine.node(act, local);
         match *self.operation(site) {
-            Operation::LoadAttribute { base, name, result, special } => {
+            Operation::LoadAttribute {
+                base,
+                name,
+                result,
+                special,
+            } => {
                 let (base, sink) = (at(self, base), Sink::Value(at(self, result)));
                 if result != crate::template::NO_LOCAL {
                     let mode = if special { Lookup::Special } else { Lookup::Normal };
                     self.on(base, Task::Attribute { name, sink, site, mode });
                 }
             }
-            Operation::LoadSuper { class, receiver, name, result, .. } => {
+            Operation::LoadSuper {
+                class,
+                receiver,
+                name,
+                result,
+                ..
+            } => {
                 let (class, receiver) = (at(self, class), at(self, receiver));
                 let sink = SuperSink::Attribute(name, Sink::Value(at(self, result)), site);
                 self.on(class, Task::SuperClass { receiver, sink });
@@ -28,18 +39,41 @@ impl Engine<'_> {
             Operation::StoreAttribute { base, name, value } => {
                 let (base, value) = (at(self, base), at(self, value));
                 if value != NO_NODE {
-                    self.on(base, Task::StoreInto { name, value, site, raw: false });
+                    self.on(
+                        base,
+                        Task::StoreInto {
+                            name,
+                            value,
+                            site,
+                            raw: false,
+                        },
+                    );
                 }
             }
             Operation::DeleteAttribute { base, name } => {
                 let base = at(self, base);
-                self.on(base, Task::StoreInto { name, value: NO_NODE, site, raw: false });
+                self.on(
+                    base,
+                    Task::StoreInto {
+                        name,
+                        value: NO_NODE,
+                        site,
+                        raw: false,
+                    },
+                );
             }
             Operation::Call { callee, result, .. } => self.subscribe_call(site, callee, at(self, result)),
-            Operation::Class { body, function, call, result } => {
+            Operation::Class {
+                body,
+                function,
+                call,
+                result,
+            } => {
                 self.class_statement(site, body, function, call, result);
             }
-            Operation::LoadItem { base, .. } | Operation::StoreItem { base, .. } | Operation::DeleteItem { base, .. } => {
+            Operation::LoadItem { base, .. }
+            | Operation::StoreItem { base, .. }
+            | Operation::DeleteItem { base, .. } => {
                 let base = at(self, base);
                 self.on(base, Task::ItemBase { site });
             }
@@ -69,12 +103,23 @@ impl Engine<'_> {
 
     fn subscribe_call(&mut self, site: SiteId, callee: Callee, result: crate::ids::NodeId) {
         let raises = self.site_raises(site);
-        let request =
-            self.request(Request { site, arguments: ArgumentSource::Site, result, raises, kind: CallKind::Call });
+        let request = self.request(Request {
+            site,
+            arguments: ArgumentSource::Site,
+            result,
+            raises,
+            kind: CallKind::Call,
+        });
         match callee {
             Callee::Value(callee) => {
                 let callee = self.local_node(site, callee);
-                self.on(callee, Task::Callee { request, receiver: NO_NODE });
+                self.on(
+                    callee,
+                    Task::Callee {
+                        request,
+                        receiver: NO_NODE,
+                    },
+                );
             }
             Callee::Attribute { base, name, special } => {
                 if special {
@@ -82,9 +127,19 @@ impl Engine<'_> {
                 }
                 let base = self.local_node(site, base);
                 let mode = if special { Lookup::Special } else { Lookup::Normal };
-                self.on(base, Task::Attribute { name, sink: Sink::Call(request), site, mode });
+                self.on(
+                    base,
+                    Task::Attribute {
+                        name,
+                        sink: Sink::Call(request),
+                        site,
+                        mode,
+                    },
+                );
             }
-            Callee::Super { class, receiver, name, .. } => {
+            Callee::Super {
+                class, receiver, name, ..
+            } => {
                 let (class, receiver) = (self.local_node(site, class), self.local_node(site, receiver));
                 let sink = SuperSink::Attribute(name, Sink::Call(request), site);
                 self.on(class, Task::SuperClass { receiver, sink });
@@ -208,10 +263,21 @@ impl Engine<'_> {
             Task::Attribute { name, sink, site, mode } => {
                 self.attribute_of(objects, reasons, name, sink, site, mode);
             }
-            Task::Member { sink, site, receiver, class, through_class } => {
+            Task::Member {
+                sink,
+                site,
+                receiver,
+                class,
+                through_class,
+            } => {
                 self.members(objects, reasons, sink, site, receiver, class, through_class);
             }
-            Task::MetaMember { class, name, sink, site } => self.meta_member(objects, class, name, sink, site),
+            Task::MetaMember {
+                class,
+                name,
+                sink,
+                site,
+            } => self.meta_member(objects, class, name, sink, site),
             Task::MetaCall { class, request } => self.meta_call(objects, class, request),
             Task::Bind { function, to } => self.bind(objects, function, to),
             Task::BindTo { sink, receiver } => self.bind_to(objects, sink, receiver),
@@ -244,7 +310,14 @@ impl Engine<'_> {
             Task::NativeItem { key, value, load } => {
                 for &base in objects {
                     if self.has_elements(base) {
-                        self.on(key, Task::Subscript { base, load, node: value });
+                        self.on(
+                            key,
+                            Task::Subscript {
+                                base,
+                                load,
+                                node: value,
+                            },
+                        );
                     }
                 }
             }
@@ -319,7 +392,12 @@ impl Engine<'_> {
                 self.add_reasons(result, reasons);
             }
             Task::MatchExternal { result } => self.match_external(objects, reasons, result),
-            Task::MatchArgument { position, matched, target, site } => {
+            Task::MatchArgument {
+                position,
+                matched,
+                target,
+                site,
+            } => {
                 self.match_argument(objects, position, matched, target, site);
             }
             Task::OnlyClass { value, result } => {

@@ -358,6 +358,14 @@ mod tests {
                 "t.md:2: case without a version",
             ),
             (
+                case("~~~toml\nbug_in = [\"3.10\"]\n~~~\n~~~py\n~~~\n"),
+                "t.md:2: `bug_in` without `bug`",
+            ),
+            (
+                case("~~~toml\npython = [\"3.10\"]\nbug = \"x\"\nbug_in = [\"3.11\"]\n~~~\n~~~py\n~~~\n"),
+                "t.md:2: `bug_in` names a version that is not in `python`",
+            ),
+            (
                 case("~~~py\n~~~\n~~~facts\ncfg unreachable @b\n~~~\n"),
                 "t.md:6: unknown label `@b`",
             ),

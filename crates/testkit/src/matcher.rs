@@ -328,7 +328,13 @@ impl Matcher<'_> {
         };
         let mut found = BTreeSet::new();
         let mut holds = false;
-        for (block, number) in self.observed.blocks.iter().zip(0..).filter(|(block, _)| block.reachable) {
+        for (block, number) in self
+            .observed
+            .blocks
+            .iter()
+            .zip(0..)
+            .filter(|(block, _)| block.reachable)
+        {
             let lines: Vec<Place> = block.lines.iter().map(|&place| self.case.fold(place)).collect();
             let Some(position) = lines.iter().position(|&place| Some(place) == from) else {
                 continue;

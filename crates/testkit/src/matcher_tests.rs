@@ -52,7 +52,10 @@ fn a_missing_call_fails() {
     let case = case(CALLS, "", "");
     let found = check_case(&case, &two_functions(vec![site(3, &[0], &[])]));
     let expected = "line 9: calls\n  main.py:3 | f()  # calls: f, g\n  expected: f, g\n  found:    f\n";
-    assert_eq!(judge(&case, Target::Source, &found), Verdict::Failed(expected.to_owned()));
+    assert_eq!(
+        judge(&case, Target::Source, &found),
+        Verdict::Failed(expected.to_owned())
+    );
 }
 
 #[test]
@@ -220,6 +223,47 @@ fn control_flow_facts() {
         "cfg unreachable @c",
     ];
     both("a  # @a\nb  # @b\nc  # @c\nd  # @d", &observed, &holding, &failing);
+}
+
+#[test]
+fn control_passes_within_a_block_and_through_clean_ups() {
+    let edge = |kind, to| ObservedEdge { kind, to };
+    let block = |lines: &[u32], edges: Vec<ObservedEdge>| ObservedBlock {
+        lines: lines.iter().map(|&line| at(line)).collect(),
+        reachable: true,
+        edges,
+    };
+    let observed = ObservedFacts {
+        blocks: vec![
+            block(
+                &[1, 2],
+                vec![edge(EdgeKind::True, Some(1)), edge(EdgeKind::False, Some(3))],
+            ),
+            // The rest of line 2, then line 3; it raises into a clean-up that raises again.
+            block(&[2, 3], vec![edge(EdgeKind::Explicit, Some(2))]),
+            block(
+                &[],
+                vec![edge(EdgeKind::Implicit, None), edge(EdgeKind::Explicit, None)],
+            ),
+            block(&[4], vec![edge(EdgeKind::Resume, Some(4))]),
+            block(&[4, 5], vec![edge(EdgeKind::Normal, None)]),
+        ],
+        ..ObservedFacts::default()
+    };
+    let holding = [
+        "cfg @a -normal-> @b",
+        "cfg @b -true-> @c",
+        "cfg @c -explicit-> exit",
+        "cfg @d -resume-> @d",
+        "cfg @d -resume-> @e",
+    ];
+    let failing = ["cfg @a -normal-> @c", "cfg @c -implicit-> exit", "cfg @d -normal-> @e"];
+    both(
+        "a  # @a\nb  # @b\nc  # @c\nd  # @d\ne  # @e",
+        &observed,
+        &holding,
+        &failing,
+    );
 }
 
 #[test]

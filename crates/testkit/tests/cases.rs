@@ -73,7 +73,8 @@ fn run_case(file: &CaseFile, case: &Case, target: Target, fixture: &Result<Fixtu
     };
     let observed = observe::observe(case, target, &modules)?;
     let mismatches = check_case(case, &observed);
-    if target == Target::Source && case.config.bug_in(target).is_none() && std::env::var_os("HOGNOSE_UPDATE").is_some() {
+    if target == Target::Source && case.config.bug_in(target).is_none() && std::env::var_os("HOGNOSE_UPDATE").is_some()
+    {
         return Ok(update(&file.path, &mismatches)?);
     }
     match judge(case, target, &mismatches) {

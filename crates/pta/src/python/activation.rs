@@ -21,16 +21,28 @@ impl Engine<'_> {
         }
         let templates = self.templates;
         let template = &templates[code];
-        let base = self.solver.nodes(template.locals.max(crate::template::FIRST_FREE_LOCAL));
+        let base = self
+            .solver
+            .nodes(template.locals.max(crate::template::FIRST_FREE_LOCAL));
         let sites = self.site_acts.next_id();
-        let act = self.add_act(Activation { code, context, base, sites, namespace, entry: false });
-        self.site_acts.extend(std::iter::repeat_n(act, template.operations.len()));
+        let act = self.add_act(Activation {
+            code,
+            context,
+            base,
+            sites,
+            namespace,
+            entry: false,
+        });
+        self.site_acts
+            .extend(std::iter::repeat_n(act, template.operations.len()));
         if template.is_empty {
-            self.solver.add_reasons(base, ReasonSet::of(UnresolvedKind::UnreadableCode));
+            self.solver
+                .add_reasons(base, ReasonSet::of(UnresolvedKind::UnreadableCode));
             return act;
         }
         for &(from, to) in &template.copies {
-            self.solver.add_edge(NodeId::new(base.raw() + from), NodeId::new(base.raw() + to));
+            self.solver
+                .add_edge(NodeId::new(base.raw() + from), NodeId::new(base.raw() + to));
         }
         for &(constant, local) in &template.constants {
             let object = self.constant_object(code, constant);
@@ -61,7 +73,9 @@ impl Engine<'_> {
             Constant::Builtin(name) => self.known.named(name).unwrap_or(self.known.object),
             Constant::Tuple(index) | Constant::FrozenSet(index) => {
                 let class = self.known.of_constant(constant);
-                let object = self.heap.object(Object::Instance(class, Allocation::Constant(code, index)));
+                let object = self
+                    .heap
+                    .object(Object::Instance(class, Allocation::Constant(code, index)));
                 if self.heap.slot(object, Field::ALL_OUT).is_none() {
                     self.slot(object, Field::ALL_OUT);
                     let templates = self.templates;
@@ -91,8 +105,10 @@ impl Engine<'_> {
             "dict" => self.known.dict,
             _ => self.known.tuple,
         };
-        let object =
-            self.heap.object(Object::Instance(class, Allocation::Inst(act, display.inst, display.ordinal)));
+        let object = self.heap.object(Object::Instance(
+            class,
+            Allocation::Inst(act, display.inst, display.ordinal),
+        ));
         let result = self.node(act, display.result);
         self.add_object(result, object);
         for &(key, value) in &display.elements {
@@ -193,7 +209,8 @@ impl Engine<'_> {
             let (value, slot) = (self.node(act, value), self.slot(object, Field::default(parameter)));
             self.add_edge(value, slot);
         }
-        self.function_defaults.insert(object, u32::try_from(def.defaults.len()).unwrap_or(0));
+        self.function_defaults
+            .insert(object, u32::try_from(def.defaults.len()).unwrap_or(0));
         if def.defaults_value != NO_LOCAL {
             // Not a display: any default may be any element.
             let value = self.node(act, def.defaults_value);
@@ -201,7 +218,8 @@ impl Engine<'_> {
                 let slot = self.slot(object, Field::default(u32::try_from(parameter).unwrap_or(0)));
                 self.on(value, crate::engine::Task::Elements { result: slot });
             }
-            self.function_defaults.insert(object, u32::try_from(positional).unwrap_or(0));
+            self.function_defaults
+                .insert(object, u32::try_from(positional).unwrap_or(0));
         }
         for &(name, value) in &def.keyword_defaults {
             if let Some(at) = signature.parameters.iter().position(|parameter| parameter.name == name) {
@@ -293,11 +311,15 @@ impl Engine<'_> {
         }
         match self.program.text(name) {
             "__name__" | "__file__" | "__doc__" | "__package__" | "__qualname__" | "__module__" | "__cached__" => {
-                let text = self.heap.object(Object::Instance(self.known.str, Allocation::Singleton));
+                let text = self
+                    .heap
+                    .object(Object::Instance(self.known.str, Allocation::Singleton));
                 self.add_object(result, text);
             }
             "__debug__" => {
-                let truth = self.heap.object(Object::Instance(self.known.bool_, Allocation::Singleton));
+                let truth = self
+                    .heap
+                    .object(Object::Instance(self.known.bool_, Allocation::Singleton));
                 self.add_object(result, truth);
             }
             text if crate::builtin_names::is_builtin(text) => {

@@ -40,7 +40,9 @@ impl Engine<'_> {
     pub(crate) fn attribute(&mut self, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
         match self.heap.get(object) {
             Object::Class(..) | Object::DynamicClass(_) => self.class_attribute(object, name, sink, site, mode),
-            Object::Module(module) if mode != Lookup::Special => self.module_attribute(module, object, name, sink, site),
+            Object::Module(module) if mode != Lookup::Special => {
+                self.module_attribute(module, object, name, sink, site);
+            }
             Object::Super(class, receiver) if mode != Lookup::Special => {
                 self.on_super(class, receiver, name, sink, site);
             }
@@ -50,7 +52,11 @@ impl Engine<'_> {
             }
             Object::Cell(..) => {}
             Object::Bound(function, receiver) if matches!(self.program.text(name), "__func__" | "__self__") => {
-                let value = if self.program.text(name) == "__self__" { receiver } else { function };
+                let value = if self.program.text(name) == "__self__" {
+                    receiver
+                } else {
+                    function
+                };
                 self.plain(sink, value);
             }
             _ => self.instance_attribute(object, name, sink, site, mode),
@@ -89,27 +95,34 @@ impl Engine<'_> {
         }
     }
 
-    fn class_members(
-        &mut self,
-        class: ObjId,
-        name: Symbol,
-        sink: Sink,
-        site: SiteId,
-        receiver: NodeId,
-        mode: Lookup,
-    ) {
+    fn class_members(&mut self, class: ObjId, name: Symbol, sink: Sink, site: SiteId, receiver: NodeId, mode: Lookup) {
         let getattribute = self.symbol("__getattribute__");
         if mode == Lookup::Normal && self.class_may_have(class, getattribute) {
             self.computed_attribute(class, getattribute, name, sink, site, receiver);
             return;
         }
         let found = self.lookup(class, name);
-        self.on(found, Task::Member { sink, site, receiver, class, through_class: false });
+        self.on(
+            found,
+            Task::Member {
+                sink,
+                site,
+                receiver,
+                class,
+                through_class: false,
+            },
+        );
         let any = self.slot(class, Field::ANY_ATTRIBUTE);
         let node = self.sink_node(sink);
         self.add_edge(any, node);
         if mode != Lookup::Special {
-            self.questions.push(Question::GetAttr { class, name, receiver, sink, site });
+            self.questions.push(Question::GetAttr {
+                class,
+                name,
+                receiver,
+                sink,
+                site,
+            });
         }
     }
 
@@ -135,7 +148,16 @@ impl Engine<'_> {
             kind: CallKind::Protocol(hook),
         });
         let found = self.lookup(class, hook);
-        self.on(found, Task::Member { sink: Sink::Call(request), site, receiver, class, through_class: false });
+        self.on(
+            found,
+            Task::Member {
+                sink: Sink::Call(request),
+                site,
+                receiver,
+                class,
+                through_class: false,
+            },
+        );
     }
 
     fn class_attribute(&mut self, class: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
@@ -144,11 +166,22 @@ impl Engine<'_> {
             if new {
                 self.add_object(receiver, class);
                 let found = self.lookup(class, name);
-                self.on(found, Task::Member { sink, site, receiver, class, through_class: true });
+                self.on(
+                    found,
+                    Task::Member {
+                        sink,
+                        site,
+                        receiver,
+                        class,
+                        through_class: true,
+                    },
+                );
             }
         }
         // The metaclass sees the class as an ordinary receiver.
-        let Some(node) = self.classes.get(class).map(|info| info.metaclass_node) else { return };
+        let Some(node) = self.classes.get(class).map(|info| info.metaclass_node) else {
+            return;
+        };
         if self.program.text(name) == "__class__" {
             let result = self.sink_node(sink);
             self.add_edge(node, result);
@@ -156,7 +189,15 @@ impl Engine<'_> {
         }
         let (_, new) = self.group(GroupKey::MetaSink(sink), class);
         if new {
-            self.on(node, Task::MetaMember { class, name, sink, site });
+            self.on(
+                node,
+                Task::MetaMember {
+                    class,
+                    name,
+                    sink,
+                    site,
+                },
+            );
         }
     }
 
@@ -169,7 +210,16 @@ impl Engine<'_> {
             self.add_object(receiver, class);
             if new {
                 let found = self.lookup(meta, name);
-                self.on(found, Task::Member { sink, site, receiver, class: meta, through_class: false });
+                self.on(
+                    found,
+                    Task::Member {
+                        sink,
+                        site,
+                        receiver,
+                        class: meta,
+                        through_class: false,
+                    },
+                );
             }
         }
     }
@@ -199,7 +249,12 @@ impl Engine<'_> {
             self.add_object(node, submodule);
         }
         self.star_external(module, name, node);
-        self.questions.push(Question::ModuleAttribute { module, name, sink, site });
+        self.questions.push(Question::ModuleAttribute {
+            module,
+            name,
+            sink,
+            site,
+        });
     }
 
     // ---- binding ----------------------------------------------------------------------------------------------------
@@ -225,15 +280,7 @@ impl Engine<'_> {
         }
     }
 
-    fn member(
-        &mut self,
-        object: ObjId,
-        sink: Sink,
-        site: SiteId,
-        receiver: NodeId,
-        class: ObjId,
-        through_class: bool,
-    ) {
+    fn member(&mut self, object: ObjId, sink: Sink, site: SiteId, receiver: NodeId, class: ObjId, through_class: bool) {
         match self.heap.get(object) {
             Object::Function(..) | Object::Intrinsic(_) => {
                 if let Sink::New(request) = sink {
@@ -359,7 +406,15 @@ impl Engine<'_> {
         let instance = if through_class { self.single(none) } else { receiver };
         let result = self.sink_node(sink);
         let descriptor = self.single(object);
-        self.method_call(kind, descriptor, get, site, smallvec![instance, owner], result, CallKind::Descriptor);
+        self.method_call(
+            kind,
+            descriptor,
+            get,
+            site,
+            smallvec![instance, owner],
+            result,
+            CallKind::Descriptor,
+        );
     }
 
     /// Calls `name`, looked up on `class`, with the receivers of a node.
@@ -383,7 +438,16 @@ impl Engine<'_> {
             kind,
         });
         let found = self.lookup(class, name);
-        self.on(found, Task::Member { sink: Sink::Call(request), site, receiver, class, through_class: false });
+        self.on(
+            found,
+            Task::Member {
+                sink: Sink::Call(request),
+                site,
+                receiver,
+                class,
+                through_class: false,
+            },
+        );
         request
     }
 
@@ -451,14 +515,28 @@ impl Engine<'_> {
     fn store_hook(&mut self, class: ObjId, receiver: NodeId, hook: Symbol, name: Symbol, value: NodeId, site: SiteId) {
         let name = self.heap.object(Object::Str(name));
         let name = self.single(name);
-        let arguments = if value == NO_NODE { smallvec![name] } else { smallvec![name, value] };
-        self.method_call(class, receiver, hook, site, arguments, NO_NODE, CallKind::Protocol(hook));
+        let arguments = if value == NO_NODE {
+            smallvec![name]
+        } else {
+            smallvec![name, value]
+        };
+        self.method_call(
+            class,
+            receiver,
+            hook,
+            site,
+            arguments,
+            NO_NODE,
+            CallKind::Protocol(hook),
+        );
     }
 
     /// Class attributes that a store meets: properties and descriptors are called.
     pub(crate) fn store_members(&mut self, objects: &[ObjId], site: SiteId, receiver: NodeId, value: NodeId) {
         for &object in objects {
-            let Object::Instance(kind, _) = self.heap.get(object) else { continue };
+            let Object::Instance(kind, _) = self.heap.get(object) else {
+                continue;
+            };
             if kind == self.known.property {
                 if value == NO_NODE {
                     self.property_call(object, "fdel", site, receiver, smallvec![], NO_NODE);
@@ -470,7 +548,11 @@ impl Engine<'_> {
             let hook = self.symbol(if value == NO_NODE { "__delete__" } else { "__set__" });
             if self.class_may_have(kind, hook) {
                 let descriptor = self.single(object);
-                let arguments = if value == NO_NODE { smallvec![receiver] } else { smallvec![receiver, value] };
+                let arguments = if value == NO_NODE {
+                    smallvec![receiver]
+                } else {
+                    smallvec![receiver, value]
+                };
                 self.method_call(kind, descriptor, hook, site, arguments, NO_NODE, CallKind::Descriptor);
             }
         }

@@ -5,7 +5,8 @@
 //! (data model 3.3.3.7; CPython: `Objects/typeobject.c`, `type_call`).
 
 use crate::engine::{
-    ArgumentSource, CallKind, CellRef, Engine, GroupKey, KeyWatcher, Lookup, NO_NODE, Request, RequestId, Sink, Target, Task,
+    ArgumentSource, CallKind, CellRef, Engine, GroupKey, KeyWatcher, Lookup, NO_NODE, Request, RequestId, Sink, Target,
+    Task,
 };
 use crate::heap::{Allocation, Field, Object};
 use crate::ids::{ActId, NodeId, ObjId};
@@ -44,14 +45,26 @@ impl Engine<'_> {
             ArgumentSource::Nodes(list) => nodes.positional.extend(list.iter().copied()),
             ArgumentSource::Site => {
                 let act = self.site_acts[request.site];
-                let (Operation::Call { call, .. } | Operation::Class { call, .. }) = self.operation(request.site) else {
+                let (Operation::Call { call, .. } | Operation::Class { call, .. }) = self.operation(request.site)
+                else {
                     return nodes;
                 };
                 let arguments = &self.templates[self.acts[act].code].calls[*call as usize];
-                nodes.positional.extend(arguments.positional.iter().map(|&local| self.node(act, local)));
-                nodes.keywords.extend(arguments.keywords.iter().map(|&(name, local)| (name, self.node(act, local))));
-                nodes.star.extend(arguments.star.iter().map(|&local| self.node(act, local)));
-                nodes.mappings.extend(arguments.mappings.iter().map(|&local| self.node(act, local)));
+                nodes
+                    .positional
+                    .extend(arguments.positional.iter().map(|&local| self.node(act, local)));
+                nodes.keywords.extend(
+                    arguments
+                        .keywords
+                        .iter()
+                        .map(|&(name, local)| (name, self.node(act, local))),
+                );
+                nodes
+                    .star
+                    .extend(arguments.star.iter().map(|&local| self.node(act, local)));
+                nodes
+                    .mappings
+                    .extend(arguments.mappings.iter().map(|&local| self.node(act, local)));
             }
         }
         nodes
@@ -83,8 +96,15 @@ impl Engine<'_> {
             Object::Intrinsic(intrinsic) => self.call_intrinsic(request, callee, intrinsic, receiver),
             Object::External(chain) => self.call_external(request, chain, receiver),
             Object::Instance(class, _) if !self.known.is_scalar(class) => self.call_instance(request, callee, class),
-            Object::Module(_) | Object::Generator(_) | Object::Iterator(_) | Object::Super(..) | Object::AsyncNext(_)
-            | Object::Str(_) | Object::Int(_) | Object::Cell(..) | Object::Instance(..) => {}
+            Object::Module(_)
+            | Object::Generator(_)
+            | Object::Iterator(_)
+            | Object::Super(..)
+            | Object::AsyncNext(_)
+            | Object::Str(_)
+            | Object::Int(_)
+            | Object::Cell(..)
+            | Object::Instance(..) => {}
         }
     }
 
@@ -95,14 +115,29 @@ impl Engine<'_> {
             let name = self.symbol("__call__");
             let site = self.requests[request].site;
             let found = self.lookup(class, name);
-            self.on(found, Task::Member { sink: Sink::Call(request), site, receiver, class, through_class: false });
+            self.on(
+                found,
+                Task::Member {
+                    sink: Sink::Call(request),
+                    site,
+                    receiver,
+                    class,
+                    through_class: false,
+                },
+            );
         }
     }
 
     // ---- functions -----------------------------------------------------------------------------------------------------
 
     fn call_function(&mut self, request: RequestId, function: ObjId, code: crate::ids::CodeId, receiver: NodeId) {
-        let Request { site, result, raises, kind, .. } = self.requests[request].clone();
+        let Request {
+            site,
+            result,
+            raises,
+            kind,
+            ..
+        } = self.requests[request].clone();
         let nodes = self.argument_nodes(request, receiver);
         let keywords: SmallVec<[Symbol; 4]> = nodes.keywords.iter().map(|&(name, _)| name).collect();
         let shape = CallShape {
@@ -170,14 +205,23 @@ impl Engine<'_> {
             .copied()
             .filter(|name| signature.parameters.iter().any(|parameter| parameter.name == *name))
             .collect();
-        let positional = shape.positional.min(u32::try_from(signature.positional_count()).unwrap_or(u32::MAX));
-        let shape = CallShape { positional, has_star: true, keywords: &known, has_double_star: true };
+        let positional = shape
+            .positional
+            .min(u32::try_from(signature.positional_count()).unwrap_or(u32::MAX));
+        let shape = CallShape {
+            positional,
+            has_star: true,
+            keywords: &known,
+            has_double_star: true,
+        };
         bind_arguments(&shape, signature).unwrap_or_default()
     }
 
     /// Hands the cells of a function object to its code.
     pub(crate) fn connect_closure(&mut self, function: ObjId, act: ActId) {
-        let Some(cells) = self.function_cells.get(&function).cloned() else { return };
+        let Some(cells) = self.function_cells.get(&function).cloned() else {
+            return;
+        };
         let templates = self.templates;
         let template = &templates[self.acts[act].code];
         for (&(_, local), cell) in template.free_cells.iter().zip(cells) {
@@ -286,7 +330,9 @@ impl Engine<'_> {
                 ParameterKind::VarKeyword => (self.known.dict, 1),
                 _ => continue,
             };
-            let object = self.heap.object(Object::Instance(class, Allocation::Variadic(act, ordinal)));
+            let object = self
+                .heap
+                .object(Object::Instance(class, Allocation::Variadic(act, ordinal)));
             let node = self.node(act, templates[code].parameters[at]);
             self.add_object(node, object);
             if ordinal == 0 {
@@ -379,7 +425,9 @@ impl Engine<'_> {
         let templates = self.templates;
         match watcher {
             KeyWatcher::Positional { act, first } => {
-                let Some(key) = field.as_int_key().and_then(|key| usize::try_from(key).ok()) else { return };
+                let Some(key) = field.as_int_key().and_then(|key| usize::try_from(key).ok()) else {
+                    return;
+                };
                 let code = self.acts[act].code;
                 let positional = program.codes[code].signature.positional_count();
                 let at = first as usize + key;
@@ -399,9 +447,14 @@ impl Engine<'_> {
             KeyWatcher::Keywords { act, positional } => {
                 let Some(name) = field.as_str_key() else { return };
                 let code = self.acts[act].code;
-                let found = program.codes[code].signature.parameters.iter().enumerate().find(|(at, parameter)| {
-                    takes_keyword(parameter.kind) && parameter.name == name && *at >= positional as usize
-                });
+                let found = program.codes[code]
+                    .signature
+                    .parameters
+                    .iter()
+                    .enumerate()
+                    .find(|(at, parameter)| {
+                        takes_keyword(parameter.kind) && parameter.name == name && *at >= positional as usize
+                    });
                 if let Some((at, _)) = found {
                     let parameter = self.node(act, templates[code].parameters[at]);
                     self.add_edge(node, parameter);
@@ -443,7 +496,16 @@ impl Engine<'_> {
                 let site = self.requests[request].site;
                 let found = self.lookup(meta, name);
                 let sink = Sink::Call(request);
-                self.on(found, Task::Member { sink, site, receiver, class: meta, through_class: false });
+                self.on(
+                    found,
+                    Task::Member {
+                        sink,
+                        site,
+                        receiver,
+                        class: meta,
+                        through_class: false,
+                    },
+                );
             } else if meta == self.known.type_ && !self.has_custom_meta_call(class) {
                 self.construct(request, class);
             }
@@ -453,13 +515,21 @@ impl Engine<'_> {
     fn has_custom_meta_call(&self, class: ObjId) -> bool {
         let name = self.symbol("__call__");
         self.classes.get(class).is_some_and(|info| {
-            info.metaclasses.iter().any(|&meta| meta != self.known.type_ && self.class_may_have(meta, name))
+            info.metaclasses
+                .iter()
+                .any(|&meta| meta != self.known.type_ && self.class_may_have(meta, name))
         })
     }
 
     /// `type.__call__`: `__new__`, then `__init__` on an instance of the class.
     pub(crate) fn construct(&mut self, request: RequestId, class: ObjId) {
-        let Request { site, result, raises, arguments, .. } = self.requests[request].clone();
+        let Request {
+            site,
+            result,
+            raises,
+            arguments,
+            ..
+        } = self.requests[request].clone();
         self.target_class(site, class);
         let new_name = self.symbol("__new__");
         let instances = self.solver.node();
@@ -469,10 +539,25 @@ impl Engine<'_> {
             || self.classes.get(class).is_none_or(|info| info.orders.is_empty());
         if custom {
             let kind = CallKind::Construct(new_name);
-            let new = self.request(Request { site, arguments: arguments.clone(), result: instances, raises, kind });
+            let new = self.request(Request {
+                site,
+                arguments: arguments.clone(),
+                result: instances,
+                raises,
+                kind,
+            });
             let receiver = self.single(class);
             let found = self.lookup(class, new_name);
-            self.on(found, Task::Member { sink: Sink::New(new), site, receiver, class, through_class: true });
+            self.on(
+                found,
+                Task::Member {
+                    sink: Sink::New(new),
+                    site,
+                    receiver,
+                    class,
+                    through_class: true,
+                },
+            );
         } else {
             let object = self.instance(class, site);
             self.add_object(instances, object);
@@ -482,7 +567,13 @@ impl Engine<'_> {
             self.add_object(instances, object);
         }
         let kind = CallKind::Construct(self.symbol("__init__"));
-        let init = self.request(Request { site, arguments, result: NO_NODE, raises, kind });
+        let init = self.request(Request {
+            site,
+            arguments,
+            result: NO_NODE,
+            raises,
+            kind,
+        });
         self.on(instances, Task::Initialise { request: init, class });
     }
 
@@ -507,7 +598,16 @@ impl Engine<'_> {
                 let site = self.requests[request].site;
                 let found = self.lookup(own, name);
                 let sink = Sink::Call(request);
-                self.on(found, Task::Member { sink, site, receiver, class: own, through_class: false });
+                self.on(
+                    found,
+                    Task::Member {
+                        sink,
+                        site,
+                        receiver,
+                        class: own,
+                        through_class: false,
+                    },
+                );
             }
         }
     }
@@ -530,8 +630,15 @@ impl Engine<'_> {
             raises,
             kind: CallKind::Protocol(name),
         });
-        self.on(receiver, Task::Attribute { name, sink: Sink::Call(request), site, mode: Lookup::Special });
+        self.on(
+            receiver,
+            Task::Attribute {
+                name,
+                sink: Sink::Call(request),
+                site,
+                mode: Lookup::Special,
+            },
+        );
         request
     }
-
 }

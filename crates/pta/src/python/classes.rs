@@ -83,7 +83,9 @@ impl ClassTable {
     #[must_use]
     pub fn is_subclass(&self, class: ObjId, base: ObjId) -> bool {
         class == base
-            || self.get(class).is_some_and(|info| info.orders.iter().any(|order| order.contains(&Base::Class(base))))
+            || self
+                .get(class)
+                .is_some_and(|info| info.orders.iter().any(|order| order.contains(&Base::Class(base))))
     }
     /// Whether some linearisation of `class` has a member that is not known.
     #[must_use]
@@ -100,7 +102,11 @@ impl Engine<'_> {
         let class = self.heap.object(Object::Class(body, act));
         let templates = self.templates;
         let arguments = &templates[self.acts[act].code].calls[call as usize];
-        let positional: Vec<NodeId> = arguments.positional.iter().map(|&local| self.node(act, local)).collect();
+        let positional: Vec<NodeId> = arguments
+            .positional
+            .iter()
+            .map(|&local| self.node(act, local))
+            .collect();
         let metaclass = self.symbol("metaclass");
         let mut metaclass_node = NO_NODE;
         for &(name, value) in &arguments.keywords {
@@ -179,7 +185,13 @@ impl Engine<'_> {
         let found = self.lookup_after(class, Some(class), name);
         self.on(
             found,
-            Task::Member { sink: Sink::New(request), site, receiver, class, through_class: true },
+            Task::Member {
+                sink: Sink::New(request),
+                site,
+                receiver,
+                class,
+                through_class: true,
+            },
         );
     }
 
@@ -206,7 +218,13 @@ impl Engine<'_> {
         self.classes.by_object.insert(class, id);
         self.classes.dirty.push(id);
         for (position, &node) in bases.iter().enumerate() {
-            self.on(node, Task::Base { class, position: u32::try_from(position).unwrap_or(0) });
+            self.on(
+                node,
+                Task::Base {
+                    class,
+                    position: u32::try_from(position).unwrap_or(0),
+                },
+            );
         }
         self.add_edge(metaclass, metaclass_node);
         let type_ = self.known.type_;
@@ -300,9 +318,11 @@ impl Engine<'_> {
             .infos
             .iter()
             .flat_map(|info| {
-                info.bases.iter().enumerate().filter(|(_, found)| found.is_empty()).map(|(position, _)| {
-                    (info.object, u32::try_from(position).unwrap_or(0))
-                })
+                info.bases
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, found)| found.is_empty())
+                    .map(|(position, _)| (info.object, u32::try_from(position).unwrap_or(0)))
             })
             .collect();
         for &(class, position) in &empty {
@@ -321,7 +341,10 @@ impl Engine<'_> {
         let info = &mut self.classes.infos[id];
         info.united |= united;
         info.conflict |= conflict;
-        let fresh: Vec<Vec<Base>> = orders.into_iter().filter(|order| !info.orders.contains(order)).collect();
+        let fresh: Vec<Vec<Base>> = orders
+            .into_iter()
+            .filter(|order| !info.orders.contains(order))
+            .collect();
         if fresh.is_empty() {
             return false;
         }
@@ -485,7 +508,9 @@ impl Engine<'_> {
     }
 
     fn find_may_have(&self, class: ObjId, name: Symbol) -> bool {
-        let Some(info) = self.classes.get(class) else { return false };
+        let Some(info) = self.classes.get(class) else {
+            return false;
+        };
         if info.orders.is_empty() {
             return info.code.is_none_or(|code| self.program.binds(code, name));
         }
@@ -501,7 +526,9 @@ impl Engine<'_> {
 
     /// Whether the first class of every order that binds `name` makes it a property.
     pub(crate) fn is_property(&self, class: ObjId, name: Symbol) -> bool {
-        let Some(info) = self.classes.get(class) else { return false };
+        let Some(info) = self.classes.get(class) else {
+            return false;
+        };
         !info.orders.is_empty()
             && info.orders.iter().all(|order| {
                 order
@@ -543,7 +570,11 @@ impl Engine<'_> {
             Object::AsyncNext(_) => self.known.coroutine,
             Object::Class(..) | Object::DynamicClass(_) => {
                 let info = self.classes.get(object)?;
-                info.metaclasses.iter().copied().find(|&meta| meta != self.known.type_).unwrap_or(self.known.type_)
+                info.metaclasses
+                    .iter()
+                    .copied()
+                    .find(|&meta| meta != self.known.type_)
+                    .unwrap_or(self.known.type_)
             }
             Object::Super(..) => self.known.super_,
             Object::Cell(..) | Object::External(_) => return None,
@@ -584,8 +615,10 @@ mod tests {
     use super::*;
 
     fn order(parents: &[&[u32]]) -> (Vec<u32>, bool) {
-        let lists: Vec<Vec<Base>> =
-            parents.iter().map(|list| list.iter().map(|&raw| Base::Class(ObjId::new(raw))).collect()).collect();
+        let lists: Vec<Vec<Base>> = parents
+            .iter()
+            .map(|list| list.iter().map(|&raw| Base::Class(ObjId::new(raw))).collect())
+            .collect();
         let firsts = lists.iter().map(|list| list[0]).collect();
         let (order, conflict) = merge(lists, firsts);
         let raw = |base| match base {

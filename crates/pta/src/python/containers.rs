@@ -34,7 +34,8 @@ impl Engine<'_> {
         self.add_edge(node, all);
         // Told later: a watcher may make keys of its own, and the stack must not grow with them.
         if let Some(watchers) = self.key_watchers.get(&object) {
-            self.new_keys.extend(watchers.iter().map(|&watcher| (field, node, watcher)));
+            self.new_keys
+                .extend(watchers.iter().map(|&watcher| (field, node, watcher)));
         }
     }
 
@@ -59,9 +60,15 @@ impl Engine<'_> {
 
     pub(crate) fn is_container_class(&self, class: ObjId) -> bool {
         self.known.is_container(class)
-            || [self.known.list, self.known.dict, self.known.tuple, self.known.set, self.known.frozenset]
-                .iter()
-                .any(|&builtin| self.classes.is_subclass(class, builtin))
+            || [
+                self.known.list,
+                self.known.dict,
+                self.known.tuple,
+                self.known.set,
+                self.known.frozenset,
+            ]
+            .iter()
+            .any(|&builtin| self.classes.is_subclass(class, builtin))
     }
 
     /// All that iterating a builtin object gives.
@@ -106,7 +113,14 @@ impl Engine<'_> {
 
     /// Stores under a key that is a variable: constant keys that arrive get their own slot.
     pub(crate) fn store_under(&mut self, object: ObjId, key: NodeId, value: NodeId) {
-        self.on(key, Task::Subscript { base: object, load: false, node: value });
+        self.on(
+            key,
+            Task::Subscript {
+                base: object,
+                load: false,
+                node: value,
+            },
+        );
     }
 
     /// The slot that a key object names; `None` for a key that is not a constant.
@@ -120,7 +134,8 @@ impl Engine<'_> {
     }
 
     fn is_mapping(&self, object: ObjId) -> bool {
-        self.class_of(object).is_some_and(|class| self.classes.is_subclass(class, self.known.dict))
+        self.class_of(object)
+            .is_some_and(|class| self.classes.is_subclass(class, self.known.dict))
     }
 
     /// Key objects of `base[key]` arrived.
@@ -133,7 +148,9 @@ impl Engine<'_> {
                     let (from, to) = if load { (slot, node) } else { (node, slot) };
                     self.add_edge(from, to);
                 }
-                None if self.heap.get(key) == Object::Instance(self.known.slice, crate::heap::Allocation::Singleton) => {
+                None if self.heap.get(key)
+                    == Object::Instance(self.known.slice, crate::heap::Allocation::Singleton) =>
+                {
                     self.slice(base, load, node);
                 }
                 None => unknown = true,
@@ -144,7 +161,11 @@ impl Engine<'_> {
             }
         }
         if unknown {
-            let slot = if load { self.values(base) } else { self.element_slot(base, Field::ANY_IN) };
+            let slot = if load {
+                self.values(base)
+            } else {
+                self.element_slot(base, Field::ANY_IN)
+            };
             let (from, to) = if load { (slot, node) } else { (node, slot) };
             self.add_edge(from, to);
         }
@@ -166,12 +187,19 @@ impl Engine<'_> {
     }
 
     fn slice_of(&mut self, base: ObjId) -> ObjId {
-        let Object::Instance(class, allocation) = self.heap.get(base) else { return base };
+        let Object::Instance(class, allocation) = self.heap.get(base) else {
+            return base;
+        };
         if matches!(allocation, crate::heap::Allocation::Slice(_)) {
             return base;
         }
-        let own = if self.known.is_container(class) { class } else { self.known.list };
-        self.heap.object(Object::Instance(own, crate::heap::Allocation::Slice(base)))
+        let own = if self.known.is_container(class) {
+            class
+        } else {
+            self.known.list
+        };
+        self.heap
+            .object(Object::Instance(own, crate::heap::Allocation::Slice(base)))
     }
 
     // ---- subscripts as operations -----------------------------------------------------------------------------------
@@ -217,7 +245,14 @@ impl Engine<'_> {
             Key::Int(value) => Some(Object::Int(value)),
             Key::Node(local) => {
                 let keys = self.site_node(site, local);
-                self.on(keys, Task::Subscript { base: object, load, node });
+                self.on(
+                    keys,
+                    Task::Subscript {
+                        base: object,
+                        load,
+                        node,
+                    },
+                );
                 return;
             }
             Key::Any => None,
@@ -228,7 +263,11 @@ impl Engine<'_> {
                 self.subscript(&[key], ReasonSet::EMPTY, object, load, node);
             }
             None => {
-                let slot = if load { self.values(object) } else { self.element_slot(object, Field::ANY_IN) };
+                let slot = if load {
+                    self.values(object)
+                } else {
+                    self.element_slot(object, Field::ANY_IN)
+                };
                 let (from, to) = if load { (slot, node) } else { (node, slot) };
                 self.add_edge(from, to);
             }
@@ -238,7 +277,11 @@ impl Engine<'_> {
     fn scalar_item(&mut self, site: SiteId, class: ObjId) {
         if let Operation::LoadItem { result, .. } = *self.operation(site) {
             let result = self.site_node(site, result);
-            let kind = if class == self.known.bytes { self.known.int } else { class };
+            let kind = if class == self.known.bytes {
+                self.known.int
+            } else {
+                class
+            };
             let item = self.scalar(kind);
             self.add_object(result, item);
         }
@@ -302,7 +345,9 @@ impl Engine<'_> {
     /// Data model 3.3.5: `C[...]` asks the metaclass, then `__class_getitem__`; without either the class stands for its
     /// parametrised forms.
     fn class_item(&mut self, site: SiteId, class: ObjId) {
-        let Operation::LoadItem { result, .. } = *self.operation(site) else { return };
+        let Operation::LoadItem { result, .. } = *self.operation(site) else {
+            return;
+        };
         let result = self.site_node(site, result);
         let getitem = self.symbol("__getitem__");
         let key = self.item_key(site);
@@ -310,7 +355,15 @@ impl Engine<'_> {
             && self.class_may_have(meta, getitem)
         {
             let receiver = self.single(class);
-            self.method_call(meta, receiver, getitem, site, smallvec![key], result, CallKind::Protocol(getitem));
+            self.method_call(
+                meta,
+                receiver,
+                getitem,
+                site,
+                smallvec![key],
+                result,
+                CallKind::Protocol(getitem),
+            );
             return;
         }
         let hook = self.symbol("__class_getitem__");
@@ -327,7 +380,13 @@ impl Engine<'_> {
             let found = self.lookup(class, hook);
             self.on(
                 found,
-                Task::Member { sink: Sink::New(request), site, receiver, class, through_class: true },
+                Task::Member {
+                    sink: Sink::New(request),
+                    site,
+                    receiver,
+                    class,
+                    through_class: true,
+                },
             );
             return;
         }
@@ -351,7 +410,14 @@ impl Engine<'_> {
         let iterator = self.solver.node();
         self.copy_iterators.insert((to, site), iterator);
         let raises = self.site_raises(site);
-        self.on(iterator, Task::Next { site, result: any, raises });
+        self.on(
+            iterator,
+            Task::Next {
+                site,
+                result: any,
+                raises,
+            },
+        );
         iterator
     }
 

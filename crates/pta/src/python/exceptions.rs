@@ -4,7 +4,7 @@
 //! instances of its class, or of any class of its tuple). What operations of builtins raise implicitly is not tracked by
 //! origin: a handler of a builtin or external class receives an instance made where it is caught.
 
-use crate::engine::{ArgumentSource, CallKind, Engine, Request, Task};
+use crate::engine::{ArgumentSource, CallKind, Engine, NO_NODE, Request, Task};
 use crate::heap::{Allocation, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::Operation;
@@ -25,7 +25,7 @@ impl Engine<'_> {
                         raises,
                         kind: CallKind::Call,
                     });
-                    self.apply_call(request, object, crate::engine::NO_NODE);
+                    self.apply_call(request, object, NO_NODE);
                 }
                 Object::External(chain) => {
                     let next = self.heap.extend_chain(chain, Step::Call);
@@ -43,7 +43,9 @@ impl Engine<'_> {
 
     /// Classes of a handler arrived.
     pub(crate) fn catch(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
-        let Operation::Catch { exception, result, .. } = *self.operation(site) else { return };
+        let Operation::Catch { exception, result, .. } = *self.operation(site) else {
+            return;
+        };
         let (exception, result) = (self.site_node(site, exception), self.site_node(site, result));
         for &class in objects {
             match self.heap.get(class) {
@@ -56,10 +58,9 @@ impl Engine<'_> {
                 }
                 Object::Instance(tuple, _) if tuple == self.known.tuple => {
                     // A tuple that holds itself is looked into once.
-                    if self.class_tuples.insert((site, class)) {
-                        let elements = self.elements(class);
-                        self.on(elements, Task::CatchClass { site });
-                    }
+                    let fresh = self.class_tuples.insert((site, class));
+                    let elements = if fresh { self.elements(class) } else { NO_NODE };
+                    self.on(elements, Task::CatchClass { site });
                 }
                 Object::External(chain) => {
                     let next = self.heap.extend_chain(chain, Step::Call);
@@ -79,16 +80,18 @@ impl Engine<'_> {
 
     /// Classes of an `isinstance` test arrived: the value is an instance of one of them.
     pub(crate) fn narrow(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
-        let Operation::Narrow { value, result, .. } = *self.operation(site) else { return };
+        let Operation::Narrow { value, result, .. } = *self.operation(site) else {
+            return;
+        };
         let (value, result) = (self.site_node(site, value), self.site_node(site, result));
         for &class in objects {
             match self.heap.get(class) {
                 Object::Class(..) | Object::DynamicClass(_) => self.on(value, Task::Match { class, result }),
                 Object::Instance(tuple, _) if tuple == self.known.tuple => {
-                    if self.class_tuples.insert((site, class)) {
-                        let elements = self.elements(class);
-                        self.on(elements, Task::NarrowClass { site });
-                    }
+                    // A tuple that holds itself is looked into once.
+                    let fresh = self.class_tuples.insert((site, class));
+                    let elements = if fresh { self.elements(class) } else { NO_NODE };
+                    self.on(elements, Task::NarrowClass { site });
                 }
                 _ => self.add_edge(value, result),
             }
@@ -108,9 +111,9 @@ impl Engine<'_> {
         for &object in objects {
             let matches = match self.heap.get(object) {
                 Object::External(_) => true,
-                _ => self.class_of(object).is_some_and(|own| {
-                    self.classes.is_subclass(own, class) || self.classes.has_unknown_base(own)
-                }),
+                _ => self
+                    .class_of(object)
+                    .is_some_and(|own| self.classes.is_subclass(own, class) || self.classes.has_unknown_base(own)),
             };
             if matches {
                 self.add_object(result, object);
@@ -124,7 +127,9 @@ impl Engine<'_> {
         for &object in objects {
             let matches = match self.heap.get(object) {
                 Object::External(_) => true,
-                _ => self.class_of(object).is_some_and(|own| self.classes.has_unknown_base(own)),
+                _ => self
+                    .class_of(object)
+                    .is_some_and(|own| self.classes.has_unknown_base(own)),
             };
             if matches {
                 self.add_object(result, object);

@@ -68,7 +68,11 @@ impl Engine<'_> {
     pub(crate) fn escape_arguments(&mut self, request: RequestId, receiver: NodeId) {
         let site = self.requests[request].site;
         let nodes = self.argument_nodes(request, receiver);
-        for node in nodes.positional.into_iter().chain(nodes.keywords.into_iter().map(|(_, node)| node)) {
+        for node in nodes
+            .positional
+            .into_iter()
+            .chain(nodes.keywords.into_iter().map(|(_, node)| node))
+        {
             self.escape_node(node, site);
         }
         for node in nodes.star.into_iter().chain(nodes.mappings) {

@@ -63,9 +63,11 @@ impl Engine<'_> {
             let (parent, rest) = (&path[..dot], &path[dot + 1..]);
             let child_end = rest.find('.').map_or(path.len(), |next| dot + 1 + next);
             let name = &path[dot + 1..child_end];
-            if let (Some(parent), Some(child), Some(name)) =
-                (program.module_named(parent), program.module_named(&path[..child_end]), program.symbols.get(name))
-            {
+            if let (Some(parent), Some(child), Some(name)) = (
+                program.module_named(parent),
+                program.module_named(&path[..child_end]),
+                program.symbols.get(name),
+            ) {
                 self.bind_submodule(parent, name, child);
             }
         }
@@ -82,7 +84,9 @@ impl Engine<'_> {
         let slot = self.slot(parent, Field::submodule(name));
         self.add_object(slot, child);
         // A name that the package's body binds hides it there; who reads the attribute may see either.
-        let Object::Module(id) = self.heap.get(parent) else { return };
+        let Object::Module(id) = self.heap.get(parent) else {
+            return;
+        };
         if !self.binds_definitely(self.program.module_code(id), name) {
             let foreign = self.foreign_slot(parent, name);
             self.add_edge(slot, foreign);
@@ -173,7 +177,13 @@ impl Engine<'_> {
             raises,
             kind: crate::engine::CallKind::Protocol(hook),
         });
-        self.on(slot, crate::engine::Task::Callee { request, receiver: crate::engine::NO_NODE });
+        self.on(
+            slot,
+            crate::engine::Task::Callee {
+                request,
+                receiver: crate::engine::NO_NODE,
+            },
+        );
     }
 
     /// Module names of a computed import arrived.

@@ -128,8 +128,18 @@ const MAX_NAMES: usize = 16;
 /// An attribute access whose name is a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum NamedAccess {
-    Load { holder: NodeId, sink: Sink, site: SiteId, mode: Lookup },
-    Store { holder: NodeId, value: NodeId, site: SiteId, raw: bool },
+    Load {
+        holder: NodeId,
+        sink: Sink,
+        site: SiteId,
+        mode: Lookup,
+    },
+    Store {
+        holder: NodeId,
+        value: NodeId,
+        site: SiteId,
+        raw: bool,
+    },
 }
 
 /// The names that arrived at such an access.
@@ -144,19 +154,22 @@ pub(crate) struct NamedAccesses {
 impl Engine<'_> {
     /// Binds the functions of the reserved module in its namespace.
     pub(crate) fn reserved_attribute(&mut self, name: &str) -> Option<ObjId> {
-        let intrinsic = Intrinsic::ALL.iter().copied().find(|intrinsic| intrinsic.name() == name)?;
+        let intrinsic = Intrinsic::ALL
+            .iter()
+            .copied()
+            .find(|intrinsic| intrinsic.name() == name)?;
         Some(self.heap.object(Object::Intrinsic(intrinsic)))
     }
 
     /// A call of a function of the reserved module.
-    pub(crate) fn call_intrinsic(
-        &mut self,
-        request: RequestId,
-        callee: ObjId,
-        intrinsic: Intrinsic,
-        receiver: NodeId,
-    ) {
-        let Request { site, result, raises, kind, .. } = self.requests[request].clone();
+    pub(crate) fn call_intrinsic(&mut self, request: RequestId, callee: ObjId, intrinsic: Intrinsic, receiver: NodeId) {
+        let Request {
+            site,
+            result,
+            raises,
+            kind,
+            ..
+        } = self.requests[request].clone();
         self.target(site, kind, Target::Builtin(callee));
         let nodes = self.argument_nodes(request, receiver);
         let argument = |index: usize| nodes.positional.get(index).copied().unwrap_or(NO_NODE);
@@ -168,26 +181,74 @@ impl Engine<'_> {
             Intrinsic::SuperNew => self.super_new(site, second, third, result),
             Intrinsic::GetAttr | Intrinsic::RawGetAttr => {
                 self.add_edge(third, result);
-                let mode = if intrinsic == Intrinsic::RawGetAttr { Lookup::Raw } else { Lookup::Normal };
-                let access = NamedAccess::Load { holder: first, sink: Sink::Value(result), site, mode };
+                let mode = if intrinsic == Intrinsic::RawGetAttr {
+                    Lookup::Raw
+                } else {
+                    Lookup::Normal
+                };
+                let access = NamedAccess::Load {
+                    holder: first,
+                    sink: Sink::Value(result),
+                    site,
+                    mode,
+                };
                 self.on(second, Task::AttributeName(access));
             }
             Intrinsic::SetAttr | Intrinsic::RawSetAttr => {
                 let raw = intrinsic == Intrinsic::RawSetAttr;
-                self.on(second, Task::AttributeName(NamedAccess::Store { holder: first, value: third, site, raw }));
+                self.on(
+                    second,
+                    Task::AttributeName(NamedAccess::Store {
+                        holder: first,
+                        value: third,
+                        site,
+                        raw,
+                    }),
+                );
                 self.nothing_to(result);
             }
             Intrinsic::DelAttr => {
-                let access = NamedAccess::Store { holder: first, value: NO_NODE, site, raw: false };
+                let access = NamedAccess::Store {
+                    holder: first,
+                    value: NO_NODE,
+                    site,
+                    raw: false,
+                };
                 self.on(second, Task::AttributeName(access));
                 self.nothing_to(result);
             }
-            Intrinsic::GetItem => self.on(first, Task::NativeItem { key: second, value: result, load: true }),
-            Intrinsic::SetItem => self.on(first, Task::NativeItem { key: second, value: third, load: false }),
+            Intrinsic::GetItem => self.on(
+                first,
+                Task::NativeItem {
+                    key: second,
+                    value: result,
+                    load: true,
+                },
+            ),
+            Intrinsic::SetItem => self.on(
+                first,
+                Task::NativeItem {
+                    key: second,
+                    value: third,
+                    load: false,
+                },
+            ),
             Intrinsic::Elements => self.on(first, Task::Values { result }),
             Intrinsic::Keys => self.on(first, Task::Keys { result }),
-            Intrinsic::Store => self.on(first, Task::StoreElement { value: second, field: Field::ANY_IN }),
-            Intrinsic::StoreKey => self.on(first, Task::StoreElement { value: second, field: Field::KEYS }),
+            Intrinsic::Store => self.on(
+                first,
+                Task::StoreElement {
+                    value: second,
+                    field: Field::ANY_IN,
+                },
+            ),
+            Intrinsic::StoreKey => self.on(
+                first,
+                Task::StoreElement {
+                    value: second,
+                    field: Field::KEYS,
+                },
+            ),
             Intrinsic::CopyItems => self.on(first, Task::CopyFrom { from: second, site }),
             Intrinsic::Shift => self.on(first, Task::Shift),
             Intrinsic::Iter => self.on(first, Task::Iterate { site, result }),
@@ -321,7 +382,13 @@ impl Engine<'_> {
         if class == NO_NODE {
             self.zero_argument_super(site, result);
         } else if receiver != NO_NODE {
-            self.on(class, Task::SuperClass { receiver, sink: SuperSink::Object(result) });
+            self.on(
+                class,
+                Task::SuperClass {
+                    receiver,
+                    sink: SuperSink::Object(result),
+                },
+            );
         }
     }
 
@@ -331,7 +398,12 @@ impl Engine<'_> {
             Some(&index) => index,
             None => {
                 let index = self.named.len();
-                self.named.push(NamedAccesses { access, waiting: BTreeSet::new(), done: 0, unknown: false });
+                self.named.push(NamedAccesses {
+                    access,
+                    waiting: BTreeSet::new(),
+                    done: 0,
+                    unknown: false,
+                });
                 self.named_index.insert(access, index);
                 index
             }
@@ -366,10 +438,20 @@ impl Engine<'_> {
             self.named[index].done += names.len();
             for name in names {
                 match self.named[index].access {
-                    NamedAccess::Load { holder, sink, site, mode } => {
+                    NamedAccess::Load {
+                        holder,
+                        sink,
+                        site,
+                        mode,
+                    } => {
                         self.on(holder, Task::Attribute { name, sink, site, mode });
                     }
-                    NamedAccess::Store { holder, value, site, raw } => {
+                    NamedAccess::Store {
+                        holder,
+                        value,
+                        site,
+                        raw,
+                    } => {
                         self.on(holder, Task::StoreInto { name, value, site, raw });
                     }
                 }
@@ -384,7 +466,9 @@ impl Engine<'_> {
         }
         match self.named[index].access {
             NamedAccess::Load { sink, site, .. } => self.dynamic_attribute(site, sink),
-            NamedAccess::Store { holder, value, site, .. } => {
+            NamedAccess::Store {
+                holder, value, site, ..
+            } => {
                 self.note_reasons(site, UnresolvedKind::DynamicAttribute.into());
                 self.on(holder, Task::StoreAnywhere { value });
             }

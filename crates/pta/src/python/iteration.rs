@@ -51,7 +51,15 @@ impl Engine<'_> {
         self.add_object(receiver, object);
         if new {
             let name = self.symbol("__iter__");
-            self.method_call(class, receiver, name, site, smallvec![], result, CallKind::Protocol(name));
+            self.method_call(
+                class,
+                receiver,
+                name,
+                site,
+                smallvec![],
+                result,
+                CallKind::Protocol(name),
+            );
             self.questions.push(Question::Fallback {
                 class,
                 tried: name,
@@ -62,14 +70,7 @@ impl Engine<'_> {
     }
 
     /// `next(x)` for what arrived.
-    pub(crate) fn next(
-        &mut self,
-        objects: &[ObjId],
-        reasons: ReasonSet,
-        site: SiteId,
-        result: NodeId,
-        raises: NodeId,
-    ) {
+    pub(crate) fn next(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId, result: NodeId, raises: NodeId) {
         for &object in objects {
             match self.heap.get(object) {
                 Object::Generator(act) => {
@@ -89,7 +90,15 @@ impl Engine<'_> {
                     self.add_object(receiver, object);
                     if new {
                         let name = self.symbol("__next__");
-                        self.method_call(class, receiver, name, site, smallvec![], result, CallKind::Protocol(name));
+                        self.method_call(
+                            class,
+                            receiver,
+                            name,
+                            site,
+                            smallvec![],
+                            result,
+                            CallKind::Protocol(name),
+                        );
                     }
                 }
             }
@@ -106,11 +115,21 @@ impl Engine<'_> {
         if !self.class_may_have(class, name) {
             return;
         }
-        let holder = self.heap.object(Object::Instance(self.known.list, crate::heap::Allocation::Site(site)));
+        let holder = self
+            .heap
+            .object(Object::Instance(self.known.list, crate::heap::Allocation::Site(site)));
         let any = self.element_slot(holder, Field::ANY_IN);
         let index = self.scalar(self.known.int);
         let index = self.single(index);
-        self.method_call(class, receiver, name, site, smallvec![index], any, CallKind::Protocol(name));
+        self.method_call(
+            class,
+            receiver,
+            name,
+            site,
+            smallvec![index],
+            any,
+            CallKind::Protocol(name),
+        );
         let iterator = self.heap.object(Object::Iterator(holder));
         self.add_object(result, iterator);
     }
@@ -161,7 +180,15 @@ impl Engine<'_> {
         self.add_object(receiver, object);
         if new {
             let name = self.symbol(name);
-            self.method_call(class, receiver, name, site, smallvec![], result, CallKind::Protocol(name));
+            self.method_call(
+                class,
+                receiver,
+                name,
+                site,
+                smallvec![],
+                result,
+                CallKind::Protocol(name),
+            );
         }
     }
 
@@ -183,7 +210,9 @@ impl Engine<'_> {
 
     /// `yield from` and the loop of `await`: the delegate's yields are yielded, its return value is the result.
     pub(crate) fn delegate(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
-        let Operation::Delegate { sent, result, .. } = *self.operation(site) else { return };
+        let Operation::Delegate { sent, result, .. } = *self.operation(site) else {
+            return;
+        };
         let act = self.site_acts[site];
         let (sent, result) = (self.node(act, sent), self.node(act, result));
         let (yielded, raises) = (self.node(act, YIELDED), self.site_raises(site));
@@ -230,7 +259,16 @@ impl Engine<'_> {
 
     /// `a, b = x` for what arrived: constant positions of sequences are kept.
     pub(crate) fn unpack(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
-        let Operation::Unpack { iterator, item, ref targets, star, .. } = *self.operation(site) else { return };
+        let Operation::Unpack {
+            iterator,
+            item,
+            ref targets,
+            star,
+            ..
+        } = *self.operation(site)
+        else {
+            return;
+        };
         let act = self.site_acts[site];
         let templates = self.templates;
         let pool = &templates[self.acts[act].code].pool[targets.start as usize..targets.end as usize];
@@ -254,7 +292,14 @@ impl Engine<'_> {
             }
             let raises = self.site_raises(site);
             if self.unpack_general.insert(site) {
-                self.on(iterator, Task::Next { site, result: item, raises });
+                self.on(
+                    iterator,
+                    Task::Next {
+                        site,
+                        result: item,
+                        raises,
+                    },
+                );
             }
         }
         if !reasons.is_empty() {

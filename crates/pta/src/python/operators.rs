@@ -58,7 +58,13 @@ impl Engine<'_> {
     fn operands(&self, site: SiteId) -> Option<Operands> {
         let node = |local| self.site_node(site, local);
         Some(match *self.operation(site) {
-            Operation::Binary { op, in_place, left, right, result } => {
+            Operation::Binary {
+                op,
+                in_place,
+                left,
+                right,
+                result,
+            } => {
                 let (direct, reflected, augmented) = binary_methods(op);
                 Operands {
                     left: node(left),
@@ -69,10 +75,22 @@ impl Engine<'_> {
                     in_place: in_place.then_some(augmented),
                 }
             }
-            Operation::Compare { op, left, right, result } => {
+            Operation::Compare {
+                op,
+                left,
+                right,
+                result,
+            } => {
                 let (direct, reflected) = compare_methods(op);
                 let (left, right, result) = (node(left), node(right), node(result));
-                Operands { left, right, result, direct, reflected, in_place: None }
+                Operands {
+                    left,
+                    right,
+                    result,
+                    direct,
+                    reflected,
+                    in_place: None,
+                }
             }
             _ => return None,
         })
@@ -132,14 +150,23 @@ impl Engine<'_> {
                 class,
                 tried: first,
                 site,
-                then: Fallback::Method { name: direct, request, receiver, reflected, right: operands.right },
+                then: Fallback::Method {
+                    name: direct,
+                    request,
+                    receiver,
+                    reflected,
+                    right: operands.right,
+                },
             });
         } else {
             self.questions.push(Question::Fallback {
                 class,
                 tried: first,
                 site,
-                then: Fallback::Reflected { name: reflected, right: operands.right },
+                then: Fallback::Reflected {
+                    name: reflected,
+                    right: operands.right,
+                },
             });
         }
     }
@@ -206,7 +233,13 @@ impl Engine<'_> {
                 _ => self.reflected(&[object], site, name),
             }
         }
-        if matches!(*self.operation(site), Operation::Binary { op: BinaryOp::Remainder, .. }) {
+        if matches!(
+            *self.operation(site),
+            Operation::Binary {
+                op: BinaryOp::Remainder,
+                ..
+            }
+        ) {
             self.formatted(objects, site);
         }
     }
@@ -216,7 +249,13 @@ impl Engine<'_> {
         for &object in objects {
             if self.class_of(object) == Some(self.known.tuple) {
                 let elements = self.elements(object);
-                self.on(elements, Task::Convert { site, name: self.symbol("__str__") });
+                self.on(
+                    elements,
+                    Task::Convert {
+                        site,
+                        name: self.symbol("__str__"),
+                    },
+                );
             } else {
                 self.convert(&[object], site, self.symbol("__str__"));
             }
@@ -227,7 +266,10 @@ impl Engine<'_> {
     fn scalar_result(&mut self, site: SiteId, class: ObjId, result: NodeId) {
         let class = match *self.operation(site) {
             Operation::Compare { .. } => self.known.bool_,
-            Operation::Binary { op: BinaryOp::TrueDivide, .. } if class == self.known.int => self.known.float,
+            Operation::Binary {
+                op: BinaryOp::TrueDivide,
+                ..
+            } if class == self.known.int => self.known.float,
             Operation::Binary { .. } if class == self.known.bool_ => self.known.int,
             _ => class,
         };
@@ -239,7 +281,9 @@ impl Engine<'_> {
 
     /// Operands of a unary operator arrived.
     pub(crate) fn unary(&mut self, site: SiteId, objects: &[ObjId], reasons: ReasonSet) {
-        let Operation::Unary { op, result, .. } = *self.operation(site) else { return };
+        let Operation::Unary { op, result, .. } = *self.operation(site) else {
+            return;
+        };
         let result = self.site_node(site, result);
         let name = match op {
             UnaryOp::Negative => "__neg__",
@@ -263,7 +307,15 @@ impl Engine<'_> {
             let (receiver, new) = self.group(GroupKey::Left(site), class);
             self.add_object(receiver, object);
             if new {
-                self.method_call(class, receiver, name, site, smallvec![], result, CallKind::Protocol(name));
+                self.method_call(
+                    class,
+                    receiver,
+                    name,
+                    site,
+                    smallvec![],
+                    result,
+                    CallKind::Protocol(name),
+                );
             }
         }
         if !reasons.is_empty() {
@@ -276,16 +328,34 @@ impl Engine<'_> {
     pub(crate) fn truth(&mut self, objects: &[ObjId], site: SiteId) {
         let (truth, length) = (self.symbol("__bool__"), self.symbol("__len__"));
         for &object in objects {
-            let Some(class) = self.program_class(object) else { continue };
+            let Some(class) = self.program_class(object) else {
+                continue;
+            };
             let (receiver, new) = self.group(GroupKey::Truth(site), class);
             self.add_object(receiver, object);
             if !new {
                 continue;
             }
             if self.class_may_have(class, truth) {
-                self.method_call(class, receiver, truth, site, smallvec![], NO_NODE, CallKind::Protocol(truth));
+                self.method_call(
+                    class,
+                    receiver,
+                    truth,
+                    site,
+                    smallvec![],
+                    NO_NODE,
+                    CallKind::Protocol(truth),
+                );
             } else if self.class_may_have(class, length) {
-                self.method_call(class, receiver, length, site, smallvec![], NO_NODE, CallKind::Protocol(length));
+                self.method_call(
+                    class,
+                    receiver,
+                    length,
+                    site,
+                    smallvec![],
+                    NO_NODE,
+                    CallKind::Protocol(length),
+                );
             }
         }
     }
@@ -305,7 +375,9 @@ impl Engine<'_> {
 
     /// Containers arrived that are asked for membership.
     pub(crate) fn contains(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
-        let Operation::Contains { item, .. } = *self.operation(site) else { return };
+        let Operation::Contains { item, .. } = *self.operation(site) else {
+            return;
+        };
         let item = self.site_node(site, item);
         let name = self.symbol("__contains__");
         for &object in objects {
@@ -313,11 +385,21 @@ impl Engine<'_> {
                 self.note_reasons(site, hognose_base::UnresolvedKind::External.into());
                 continue;
             }
-            let Some(class) = self.program_class(object) else { continue };
+            let Some(class) = self.program_class(object) else {
+                continue;
+            };
             let (receiver, new) = self.group(GroupKey::Left(site), class);
             self.add_object(receiver, object);
             if new {
-                self.method_call(class, receiver, name, site, smallvec![item], NO_NODE, CallKind::Protocol(name));
+                self.method_call(
+                    class,
+                    receiver,
+                    name,
+                    site,
+                    smallvec![item],
+                    NO_NODE,
+                    CallKind::Protocol(name),
+                );
                 let raises = self.site_raises(site);
                 self.questions.push(Question::Fallback {
                     class,
@@ -332,7 +414,9 @@ impl Engine<'_> {
 
     /// Values of an f-string field arrived.
     pub(crate) fn format(&mut self, objects: &[ObjId], site: SiteId) {
-        let Operation::Format { conversion, .. } = *self.operation(site) else { return };
+        let Operation::Format { conversion, .. } = *self.operation(site) else {
+            return;
+        };
         let name = match conversion {
             None => "__format__",
             Some(Conversion::Str) => "__str__",
@@ -345,11 +429,21 @@ impl Engine<'_> {
     /// on to `__str__` and `__repr__`.
     pub(crate) fn convert(&mut self, objects: &[ObjId], site: SiteId, name: Symbol) {
         for &object in objects {
-            let Some(class) = self.program_class(object) else { continue };
+            let Some(class) = self.program_class(object) else {
+                continue;
+            };
             let (receiver, new) = self.group(GroupKey::Convert(site, name), class);
             self.add_object(receiver, object);
             if new {
-                self.method_call(class, receiver, name, site, smallvec![], NO_NODE, CallKind::Protocol(name));
+                self.method_call(
+                    class,
+                    receiver,
+                    name,
+                    site,
+                    smallvec![],
+                    NO_NODE,
+                    CallKind::Protocol(name),
+                );
             }
         }
     }

@@ -14,7 +14,14 @@ use hognose_base::ReasonSet;
 impl Engine<'_> {
     /// Classes of a class pattern arrived.
     pub(crate) fn match_class(&mut self, classes: &[ObjId], site: SiteId) {
-        let Operation::MatchClass { subject, positional, ref names, ref targets, .. } = *self.operation(site) else {
+        let Operation::MatchClass {
+            subject,
+            positional,
+            ref names,
+            ref targets,
+            ..
+        } = *self.operation(site)
+        else {
             return;
         };
         let act = self.site_acts[site];
@@ -31,7 +38,15 @@ impl Engine<'_> {
             self.on(subject, Task::Match { class, result: matched });
             for (at, name) in names.iter().enumerate() {
                 if let (Key::Str(name), Some(&target)) = (*name, targets.get(positional as usize + at)) {
-                    self.on(matched, Task::Attribute { name, sink: Sink::Value(target), site, mode: Lookup::Normal });
+                    self.on(
+                        matched,
+                        Task::Attribute {
+                            name,
+                            sink: Sink::Value(target),
+                            site,
+                            mode: Lookup::Normal,
+                        },
+                    );
                 }
             }
             if positional > 0 {
@@ -51,7 +66,15 @@ impl Engine<'_> {
         let found = self.lookup(class, name);
         for (at, &target) in targets.iter().enumerate() {
             let position = i32::try_from(at).unwrap_or(i32::MAX);
-            self.on(found, Task::MatchArgument { position, matched, target, site });
+            self.on(
+                found,
+                Task::MatchArgument {
+                    position,
+                    matched,
+                    target,
+                    site,
+                },
+            );
         }
     }
 
@@ -67,14 +90,24 @@ impl Engine<'_> {
         for &tuple in tuples {
             let slot = self.element_slot(tuple, Field::int_key(position));
             let sink = Sink::Value(target);
-            let access = NamedAccess::Load { holder: matched, sink, site, mode: Lookup::Normal };
+            let access = NamedAccess::Load {
+                holder: matched,
+                sink,
+                site,
+                mode: Lookup::Normal,
+            };
             self.on(slot, Task::AttributeName(access));
         }
     }
 
     /// Subjects of a mapping pattern arrived.
     pub(crate) fn match_keys(&mut self, subjects: &[ObjId], reasons: ReasonSet, site: SiteId) {
-        let Operation::MatchKeys { ref keys, ref targets, .. } = *self.operation(site) else { return };
+        let Operation::MatchKeys {
+            ref keys, ref targets, ..
+        } = *self.operation(site)
+        else {
+            return;
+        };
         let act = self.site_acts[site];
         let templates = self.templates;
         let template = &templates[self.acts[act].code];

@@ -16,7 +16,12 @@ impl Engine<'_> {
     /// Runs the module bodies: the builtins first, then the program in canonical order, then the other models.
     pub(crate) fn start(&mut self) {
         let mut modules: Vec<_> = self.known.module.into_iter().collect();
-        modules.extend(self.program.modules.ids().filter(|&module| Some(module) != self.known.module));
+        modules.extend(
+            self.program
+                .modules
+                .ids()
+                .filter(|&module| Some(module) != self.known.module),
+        );
         for module in modules {
             let object = self.module_object(module);
             let code = self.program.module_code(module);
@@ -36,7 +41,13 @@ impl Engine<'_> {
 
     fn answer(&mut self, question: &Question) {
         match *question {
-            Question::GetAttr { class, name, receiver, sink, site } => {
+            Question::GetAttr {
+                class,
+                name,
+                receiver,
+                sink,
+                site,
+            } => {
                 let hook = self.symbol("__getattr__");
                 if !self.class_may_have(class, hook) {
                     return;
@@ -46,17 +57,34 @@ impl Engine<'_> {
                     self.computed_attribute(class, hook, name, sink, site, receiver);
                 }
             }
-            Question::Fallback { class, tried, site, then } => {
+            Question::Fallback {
+                class,
+                tried,
+                site,
+                then,
+            } => {
                 let found = self.lookup(class, tried);
                 if !self.solver.set(found).is_empty() {
                     return;
                 }
                 match then {
-                    Fallback::Method { name, request, receiver, reflected, right } => {
+                    Fallback::Method {
+                        name,
+                        request,
+                        receiver,
+                        reflected,
+                        right,
+                    } => {
                         let class_found = self.lookup(class, name);
                         self.on(
                             class_found,
-                            Task::Member { sink: Sink::Call(request), site, receiver, class, through_class: false },
+                            Task::Member {
+                                sink: Sink::Call(request),
+                                site,
+                                receiver,
+                                class,
+                                through_class: false,
+                            },
                         );
                         self.questions.push(Question::Fallback {
                             class,
@@ -75,11 +103,23 @@ impl Engine<'_> {
                         let iterator = self.solver.node();
                         let item = self.solver.node();
                         self.on(receiver, Task::Iterate { site, result: iterator });
-                        self.on(iterator, Task::Next { site, result: item, raises });
+                        self.on(
+                            iterator,
+                            Task::Next {
+                                site,
+                                result: item,
+                                raises,
+                            },
+                        );
                     }
                 }
             }
-            Question::ModuleAttribute { module, name, sink, site } => {
+            Question::ModuleAttribute {
+                module,
+                name,
+                sink,
+                site,
+            } => {
                 let object = self.module_object(module);
                 let slot = self.attribute_slot(object, name);
                 if self.solver.set(slot).is_empty() {
@@ -91,17 +131,20 @@ impl Engine<'_> {
 
     fn instances_have(&self, receiver: NodeId, name: hognose_base::Symbol) -> bool {
         let field = crate::heap::Field::attribute(name);
-        self.solver
-            .set(receiver)
-            .to_vec()
-            .iter()
-            .any(|&object| self.heap.slot(object, field).is_some_and(|slot| !self.solver.set(slot).is_empty()))
+        self.solver.set(receiver).to_vec().iter().any(|&object| {
+            self.heap
+                .slot(object, field)
+                .is_some_and(|slot| !self.solver.set(slot).is_empty())
+        })
     }
 
     /// Calls escaped functions, and under `exports` functions that nothing reached. Whether there were any.
     pub(crate) fn activate_roots(&mut self) -> bool {
         let mut roots = std::mem::take(&mut self.pending_roots);
-        roots.retain(|&object| self.root_function(object).is_some_and(|code| !self.program.is_model(code)));
+        roots.retain(|&object| {
+            self.root_function(object)
+                .is_some_and(|code| !self.program.is_model(code))
+        });
         let mut any = false;
         for object in roots {
             any |= self.enter(object, UnresolvedKind::External);
@@ -148,7 +191,9 @@ impl Engine<'_> {
             Object::Bound(function, receiver) => (function, Some(receiver)),
             _ => (object, None),
         };
-        let Object::Function(code, maker, _) = self.heap.get(function) else { return false };
+        let Object::Function(code, maker, _) = self.heap.get(function) else {
+            return false;
+        };
         let fresh = self.find_act(code, None).is_none();
         let act = self.activate(code, None, None);
         if fresh {
@@ -183,7 +228,10 @@ impl Engine<'_> {
     fn entry_defaults(&mut self, function: ObjId, act: ActId, parameters: &[u32]) {
         for (at, &local) in parameters.iter().enumerate() {
             let position = u32::try_from(at).unwrap_or(0);
-            for field in [crate::heap::Field::default(position), crate::heap::Field::keyword_default(position)] {
+            for field in [
+                crate::heap::Field::default(position),
+                crate::heap::Field::keyword_default(position),
+            ] {
                 if let Some(slot) = self.heap.slot(function, field) {
                     let node = self.node(act, local);
                     self.add_edge(slot, node);
@@ -202,7 +250,10 @@ impl Engine<'_> {
         let node = self.node(act, local);
         let name = self.program.text(self.program.codes[code].name);
         let decorated = self.decorated(class, code);
-        if name == "__new__" || name == "__init_subclass__" || name == "__class_getitem__" || decorated == Some("classmethod")
+        if name == "__new__"
+            || name == "__init_subclass__"
+            || name == "__class_getitem__"
+            || decorated == Some("classmethod")
         {
             self.add_object(node, class);
             return 1;
@@ -213,7 +264,11 @@ impl Engine<'_> {
         let instance = self.entry_instance(class);
         self.add_object(node, instance);
         // Inherited methods run on instances of subclasses too.
-        let mut subclasses: Vec<ObjId> = self.classes.get(class).map(|info| info.subclasses.clone()).unwrap_or_default();
+        let mut subclasses: Vec<ObjId> = self
+            .classes
+            .get(class)
+            .map(|info| info.subclasses.clone())
+            .unwrap_or_default();
         subclasses.sort_unstable();
         subclasses.dedup();
         for subclass in subclasses {
@@ -276,9 +331,19 @@ impl Engine<'_> {
         self.missing_reported = true;
         for site in self.site_acts.ids() {
             let (base, result) = match *self.operation(site) {
-                Operation::LoadAttribute { base, result, .. } | Operation::LoadItem { base, result, .. } => (base, result),
-                Operation::Call { callee: crate::template::Callee::Attribute { base, .. }, result, .. } => (base, result),
-                Operation::Call { callee: crate::template::Callee::Value(callee), result, .. } => (callee, result),
+                Operation::LoadAttribute { base, result, .. } | Operation::LoadItem { base, result, .. } => {
+                    (base, result)
+                }
+                Operation::Call {
+                    callee: crate::template::Callee::Attribute { base, .. },
+                    result,
+                    ..
+                } => (base, result),
+                Operation::Call {
+                    callee: crate::template::Callee::Value(callee),
+                    result,
+                    ..
+                } => (callee, result),
                 _ => continue,
             };
             let (base, result) = (self.site_node(site, base), self.site_node(site, result));
@@ -293,9 +358,10 @@ impl Engine<'_> {
                 Operation::LoadAttribute { .. } => UnresolvedKind::MissingAttribute,
                 Operation::LoadItem { .. } => UnresolvedKind::UnknownKey,
                 _ if self.has_target(site) => continue,
-                Operation::Call { callee: crate::template::Callee::Attribute { .. }, .. } => {
-                    UnresolvedKind::MissingAttribute
-                }
+                Operation::Call {
+                    callee: crate::template::Callee::Attribute { .. },
+                    ..
+                } => UnresolvedKind::MissingAttribute,
                 _ => UnresolvedKind::NotCallable,
             };
             if silent {

@@ -37,7 +37,11 @@ impl Engine<'_> {
         let is_class = matches!(self.heap.get(receiver), Object::Class(..) | Object::DynamicClass(_));
         // `super().__init__` in a metaclass has a class as an ordinary receiver.
         let meta = is_class && self.classes.is_subclass(class, self.known.type_);
-        let owner = if is_class && !meta { Some(receiver) } else { self.class_of(receiver) };
+        let owner = if is_class && !meta {
+            Some(receiver)
+        } else {
+            self.class_of(receiver)
+        };
         let Some(owner) = owner else { return };
         if !self.classes.is_subclass(owner, class) {
             return;
@@ -47,7 +51,16 @@ impl Engine<'_> {
         self.add_object(group, receiver);
         if new {
             let found = self.lookup_after(owner, Some(class), name);
-            self.on(found, Task::Member { sink, site, receiver: group, class: owner, through_class });
+            self.on(
+                found,
+                Task::Member {
+                    sink,
+                    site,
+                    receiver: group,
+                    class: owner,
+                    through_class,
+                },
+            );
         }
     }
 
@@ -76,7 +89,13 @@ impl Engine<'_> {
                 let cells = self.node(act, local);
                 let classes = self.solver.node();
                 self.on(cells, Task::CellContents { result: classes });
-                self.on(classes, Task::SuperClass { receiver, sink: SuperSink::Object(result) });
+                self.on(
+                    classes,
+                    Task::SuperClass {
+                        receiver,
+                        sink: SuperSink::Object(result),
+                    },
+                );
             }
         }
         let _ = (NO_NODE, Field::CONTENTS);

@@ -91,7 +91,9 @@ impl WellKnown {
             // Only without models (tests of the engine): a class of its own that has no members.
             None => {
                 let count = engine.heap.len();
-                engine.heap.object(Object::DynamicClass(crate::ids::SiteId::from_index(count | (1 << 31))))
+                engine
+                    .heap
+                    .object(Object::DynamicClass(crate::ids::SiteId::from_index(count | (1 << 31))))
             }
         }
     }
@@ -111,11 +113,7 @@ impl WellKnown {
     }
     /// Whether instances are builtin containers with element slots.
     pub(crate) fn is_container(&self, class: ObjId) -> bool {
-        class == self.list
-            || class == self.dict
-            || class == self.tuple
-            || class == self.set
-            || class == self.frozenset
+        class == self.list || class == self.dict || class == self.tuple || class == self.set || class == self.frozenset
     }
     /// The builtin class of this name, if the model has it.
     pub(crate) fn named(&self, name: &str) -> Option<ObjId> {

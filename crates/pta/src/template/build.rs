@@ -157,8 +157,16 @@ impl<'a> Builder<'a> {
             .operations
             .iter()
             .filter_map(|operation| match *operation {
-                Operation::Call { callee: Callee::Value(callee), result, .. } if named.contains(&callee) => Some(result),
-                Operation::Call { callee: Callee::Attribute { name, .. }, result, .. }
+                Operation::Call {
+                    callee: Callee::Value(callee),
+                    result,
+                    ..
+                } if named.contains(&callee) => Some(result),
+                Operation::Call {
+                    callee: Callee::Attribute { name, .. },
+                    result,
+                    ..
+                }
                 | Operation::LoadAttribute { name, result, .. }
                     if matches!(text(name), "setter" | "getter" | "deleter") =>
                 {
@@ -173,7 +181,11 @@ impl<'a> Builder<'a> {
             .operations
             .iter()
             .filter_map(|operation| match *operation {
-                Operation::Call { callee: Callee::Value(callee), result, .. } if made.contains(&callee) => Some(result),
+                Operation::Call {
+                    callee: Callee::Value(callee),
+                    result,
+                    ..
+                } if made.contains(&callee) => Some(result),
                 _ => None,
             })
             .collect();
@@ -252,7 +264,10 @@ impl<'a> Builder<'a> {
 
     fn parameter_local(&self, slot: SlotId) -> Option<Local> {
         let signature = &self.program.codes[self.code].signature;
-        let position = signature.parameters.iter().position(|parameter| parameter.slot == slot)?;
+        let position = signature
+            .parameters
+            .iter()
+            .position(|parameter| parameter.slot == slot)?;
         self.template.parameters.get(position).copied()
     }
 
@@ -282,8 +297,12 @@ impl<'a> Builder<'a> {
             if !matches!(info.op, Op::Call { .. } | Op::CallStar { .. }) {
                 continue;
             }
-            let Some(&callee) = self.ssa.inputs(inst).first() else { continue };
-            let Def::Inst { inst: load, .. } = self.ssa.values[callee] else { continue };
+            let Some(&callee) = self.ssa.inputs(inst).first() else {
+                continue;
+            };
+            let Def::Inst { inst: load, .. } = self.ssa.values[callee] else {
+                continue;
+            };
             self.fused[load.index()] = match self.body.insts[load].op {
                 Op::LoadMethod(_) | Op::LoadSuperMethod { .. } | Op::LoadSpecial(_) => true,
                 Op::LoadAttr(_) | Op::LoadSuperAttr { .. } => self.uses[callee.index()] == 1,
@@ -295,7 +314,9 @@ impl<'a> Builder<'a> {
     fn phi_copies(&mut self) {
         for (value, def) in self.ssa.values.iter_enumerated() {
             let Def::Phi { block, args, .. } = *def else { continue };
-            let Resolved::Local(target) = self.resolved[value] else { continue };
+            let Resolved::Local(target) = self.resolved[value] else {
+                continue;
+            };
             let count = self.body.cfg.predecessors(block).len();
             for index in args as usize..args as usize + count {
                 let from = self.local(self.ssa.phi_args[index]);
@@ -342,7 +363,9 @@ impl<'a> Builder<'a> {
                     let count = self.body.cfg.predecessors(block).len();
                     stack.extend(&self.ssa.phi_args[args as usize..args as usize + count]);
                 }
-                Def::Inst { inst, .. } if matches!(self.body.insts[inst].op, Op::DeleteName(_) | Op::DeleteGlobal(_)) => {
+                Def::Inst { inst, .. }
+                    if matches!(self.body.insts[inst].op, Op::DeleteName(_) | Op::DeleteGlobal(_)) =>
+                {
                     return true;
                 }
                 _ => {}
@@ -374,7 +397,9 @@ impl<'a> Builder<'a> {
 
     /// The local of output `output` of an instruction, made if need be; [`NO_LOCAL`] if there is no such output.
     pub(super) fn result(&mut self, inst: InstId, output: usize) -> Local {
-        let Some(value) = self.ssa.outputs(inst).nth(output) else { return NO_LOCAL };
+        let Some(value) = self.ssa.outputs(inst).nth(output) else {
+            return NO_LOCAL;
+        };
         self.result_of(value)
     }
 
@@ -431,8 +456,13 @@ impl<'a> Builder<'a> {
             Op::StoreName(name) | Op::StoreGlobal(name) if self.options.merge_definitions => {
                 self.merge_into(Var::Name(name), inputs.first().copied())
             }
-            Op::LoadLocal { .. } | Op::StoreLocal(_) | Op::StoreName(_) | Op::StoreGlobal(_) | Op::StoreDeref(_)
-            | Op::LoadLocalAndClear(_) | Op::MakeCell(_) => match inputs.first() {
+            Op::LoadLocal { .. }
+            | Op::StoreLocal(_)
+            | Op::StoreName(_)
+            | Op::StoreGlobal(_)
+            | Op::StoreDeref(_)
+            | Op::LoadLocalAndClear(_)
+            | Op::MakeCell(_) => match inputs.first() {
                 Some(&input) if !(matches!(op, Op::LoadLocalAndClear(_)) && output > 0) => self.resolve(input),
                 _ => Resolved::Nothing,
             },
@@ -475,7 +505,13 @@ impl<'a> Builder<'a> {
     }
 
     fn merge_into(&mut self, var: Var, input: Option<ValueId>) -> Resolved {
-        let Some(id) = self.ssa.vars.iter_enumerated().find(|(_, other)| **other == var).map(|(id, _)| id) else {
+        let Some(id) = self
+            .ssa
+            .vars
+            .iter_enumerated()
+            .find(|(_, other)| **other == var)
+            .map(|(id, _)| id)
+        else {
             return input.map_or(Resolved::Nothing, |input| self.resolve(input));
         };
         let target = self.merged_local(id);
@@ -499,7 +535,9 @@ impl<'a> Builder<'a> {
     /// `a, b = x, y` as the compiler leaves it: output of the unpacking is an operand of the display.
     fn unpacked_operand(&self, inst: InstId, count: u32, output: usize) -> Option<ValueId> {
         let &iterable = self.ssa.inputs(inst).first()?;
-        let Def::Inst { inst: display, .. } = self.ssa.values[iterable] else { return None };
+        let Def::Inst { inst: display, .. } = self.ssa.values[iterable] else {
+            return None;
+        };
         match self.body.insts[display].op {
             Op::BuildTuple(length) if length == count => {
                 self.ssa.inputs(display).get(count as usize - 1 - output).copied()
@@ -559,7 +597,11 @@ impl<'a> Builder<'a> {
                 let set = matches!(self.objects.get(id), Object::FrozenSet(_) | Object::Set(_));
                 let items = *items;
                 let index = self.tuple_constant(id, items);
-                if set { Constant::FrozenSet(index) } else { Constant::Tuple(index) }
+                if set {
+                    Constant::FrozenSet(index)
+                } else {
+                    Constant::Tuple(index)
+                }
             }
             Object::Code(_) | Object::Null | Object::StopIteration | Object::Dict(_) | Object::FrozenDict(_) => {
                 return None;
@@ -576,7 +618,10 @@ impl<'a> Builder<'a> {
         let constants = if self.depth > FOLD_DEPTH {
             Vec::new()
         } else {
-            members.into_iter().map(|item| self.constant_of(item).unwrap_or(Constant::None)).collect()
+            members
+                .into_iter()
+                .map(|item| self.constant_of(item).unwrap_or(Constant::None))
+                .collect()
         };
         self.depth -= 1;
         #[allow(clippy::cast_possible_truncation)]
@@ -616,10 +661,16 @@ impl<'a> Builder<'a> {
         };
         match op {
             Op::BuildTuple(_) | Op::BuildList(_) => {
-                display.class = if matches!(op, Op::BuildList(_)) { "list" } else { "tuple" };
+                display.class = if matches!(op, Op::BuildList(_)) {
+                    "list"
+                } else {
+                    "tuple"
+                };
                 for (at, &input) in inputs.iter().enumerate() {
                     let value = self.local(input);
-                    display.elements.push((Key::Int(i32::try_from(at).unwrap_or(i32::MAX)), value));
+                    display
+                        .elements
+                        .push((Key::Int(i32::try_from(at).unwrap_or(i32::MAX)), value));
                 }
             }
             Op::BuildSet(_) => {
@@ -657,7 +708,9 @@ impl<'a> Builder<'a> {
     }
 
     fn constant_key_map(&mut self, display: &mut Display, inputs: &[ValueId]) {
-        let Some((&keys, values)) = inputs.split_last() else { return };
+        let Some((&keys, values)) = inputs.split_last() else {
+            return;
+        };
         let keys = match self.resolve(keys) {
             Resolved::Constant(Constant::Tuple(index)) => self.template.tuples[index as usize].clone(),
             _ => Vec::new(),
@@ -705,11 +758,19 @@ impl<'a> Builder<'a> {
             let inputs: Vec<ValueId> = self.ssa.inputs(load).to_vec();
             match (self.body.insts[load].op, inputs.as_slice()) {
                 (Op::LoadMethod(name) | Op::LoadAttr(name), [base, ..]) => {
-                    return Callee::Attribute { base: self.local(*base), name: self.name(name), special: false };
+                    return Callee::Attribute {
+                        base: self.local(*base),
+                        name: self.name(name),
+                        special: false,
+                    };
                 }
                 (Op::LoadSpecial(which), [base, ..]) => {
                     if let Some(name) = self.program.symbols.get(super::special_name(which)) {
-                        return Callee::Attribute { base: self.local(*base), name, special: true };
+                        return Callee::Attribute {
+                            base: self.local(*base),
+                            name,
+                            special: true,
+                        };
                     }
                 }
                 (

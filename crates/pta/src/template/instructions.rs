@@ -2,8 +2,8 @@
 
 use super::build::{Builder, Resolved};
 use super::{
-    Arguments, Callee, CellSource, Constant, Display, FunctionDef, ImportDef, Key, Local, NO_LOCAL, NameLoad, NameStore,
-    Operation,
+    Arguments, Callee, CellSource, Constant, Display, FunctionDef, ImportDef, Key, Local, NO_LOCAL, NameLoad,
+    NameStore, Operation,
 };
 use crate::program::CodeKind;
 use hognose_base::{Id, Symbol};
@@ -29,32 +29,76 @@ impl Builder<'_> {
         let op = self.body.insts[inst].op;
         let inputs: smallvec::SmallVec<[ValueId; 8]> = self.ssa.inputs(inst).into();
         match op {
-            Op::LoadLocal { .. } | Op::LoadDeref(_) | Op::LoadClassDeref(_) | Op::LoadFromDictOrDeref(_)
-            | Op::LoadFromDictOrGlobals(_) | Op::LoadName(_) | Op::LoadGlobal(_) | Op::StoreDeref(_)
-            | Op::StoreName(_) | Op::StoreGlobal(_) | Op::StoreLocal(_) | Op::LoadCell(_) => {
+            Op::LoadLocal { .. }
+            | Op::LoadDeref(_)
+            | Op::LoadClassDeref(_)
+            | Op::LoadFromDictOrDeref(_)
+            | Op::LoadFromDictOrGlobals(_)
+            | Op::LoadName(_)
+            | Op::LoadGlobal(_)
+            | Op::StoreDeref(_)
+            | Op::StoreName(_)
+            | Op::StoreGlobal(_)
+            | Op::StoreLocal(_)
+            | Op::LoadCell(_) => {
                 self.variable(inst, op, &inputs);
             }
-            Op::LoadAttr(_) | Op::LoadMethod(_) | Op::LoadSuperAttr { .. } | Op::LoadSuperMethod { .. }
-            | Op::LoadSpecial(_) | Op::StoreAttr(_) | Op::DeleteAttr(_) => self.attribute(inst, op, &inputs, raises),
-            Op::LoadItem | Op::StoreItem | Op::DeleteItem | Op::LoadSlice | Op::StoreSlice | Op::ListAppend { .. }
-            | Op::SetAdd { .. } | Op::MapAdd { .. } | Op::ListExtend { .. } | Op::SetUpdate { .. }
-            | Op::DictUpdate { .. } | Op::DictMerge { .. } => self.item(inst, op, &inputs, raises),
-            Op::Unary(_) | Op::Binary { .. } | Op::Compare { .. } | Op::Contains { .. } | Op::FormatValue { .. }
-            | Op::Convert(_) | Op::BuildInterpolation { .. } | Op::BuildTemplate => {
+            Op::LoadAttr(_)
+            | Op::LoadMethod(_)
+            | Op::LoadSuperAttr { .. }
+            | Op::LoadSuperMethod { .. }
+            | Op::LoadSpecial(_)
+            | Op::StoreAttr(_)
+            | Op::DeleteAttr(_) => self.attribute(inst, op, &inputs, raises),
+            Op::LoadItem
+            | Op::StoreItem
+            | Op::DeleteItem
+            | Op::LoadSlice
+            | Op::StoreSlice
+            | Op::ListAppend { .. }
+            | Op::SetAdd { .. }
+            | Op::MapAdd { .. }
+            | Op::ListExtend { .. }
+            | Op::SetUpdate { .. }
+            | Op::DictUpdate { .. }
+            | Op::DictMerge { .. } => self.item(inst, op, &inputs, raises),
+            Op::Unary(_)
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Contains { .. }
+            | Op::FormatValue { .. }
+            | Op::Convert(_)
+            | Op::BuildInterpolation { .. }
+            | Op::BuildTemplate => {
                 self.operator(inst, op, &inputs, raises);
             }
-            Op::GetIter | Op::GetYieldFromIter | Op::ForIter { .. } | Op::GetAsyncIter | Op::GetAsyncNext
-            | Op::GetAwaitable | Op::Send { .. } | Op::YieldFrom | Op::UnpackSequence(_) | Op::UnpackStar { .. }
+            Op::GetIter
+            | Op::GetYieldFromIter
+            | Op::ForIter { .. }
+            | Op::GetAsyncIter
+            | Op::GetAsyncNext
+            | Op::GetAwaitable
+            | Op::Send { .. }
+            | Op::YieldFrom
+            | Op::UnpackSequence(_)
+            | Op::UnpackStar { .. }
             | Op::Yield => self.iteration(inst, op, &inputs, raises),
-            Op::Call { .. } | Op::CallStar { .. } | Op::MakeFunction(_) | Op::SetFunctionPart(_)
-            | Op::WithExceptStart | Op::EnterContext | Op::EnterAsyncContext => self.calls(inst, op, &inputs, raises),
+            Op::Call { .. }
+            | Op::CallStar { .. }
+            | Op::MakeFunction(_)
+            | Op::SetFunctionPart(_)
+            | Op::WithExceptStart
+            | Op::EnterContext
+            | Op::EnterAsyncContext => self.calls(inst, op, &inputs, raises),
             Op::ImportName(name) => self.import(inst, name, &inputs),
             Op::ImportFrom(name) => {
                 let module = self.local_at(&inputs, 0);
                 let (name, result) = (self.name(name), self.last_result(inst));
                 self.emit(Operation::ImportFrom { module, name, result }, inst, raises);
             }
-            Op::Branch { test: Test::Truth(_), .. } => self.truth(inst, inputs.first().copied(), raises),
+            Op::Branch {
+                test: Test::Truth(_), ..
+            } => self.truth(inst, inputs.first().copied(), raises),
             Op::Return => {
                 let target = self.returned();
                 inputs.first().into_iter().for_each(|&value| self.copy(value, target));
@@ -103,7 +147,13 @@ impl Builder<'_> {
             Op::LoadClassDeref(slot) | Op::LoadFromDictOrDeref(slot) => {
                 let result = self.last_result(inst);
                 let name = self.name(self.body.slots[slot].name);
-                self.template.name_loads.push(NameLoad { name, result, own: true, outer: false, inst });
+                self.template.name_loads.push(NameLoad {
+                    name,
+                    result,
+                    own: true,
+                    outer: false,
+                    inst,
+                });
                 self.load_cell(slot, result, inst);
                 inputs.last().into_iter().for_each(|&value| self.copy(value, result));
             }
@@ -150,7 +200,13 @@ impl Builder<'_> {
     fn load_name(&mut self, inst: InstId, name: NameId, own: bool, outer: bool) {
         let (name, result) = (self.name(name), self.last_result(inst));
         if result != NO_LOCAL {
-            self.template.name_loads.push(NameLoad { name, result, own, outer, inst });
+            self.template.name_loads.push(NameLoad {
+                name,
+                result,
+                own,
+                outer,
+                inst,
+            });
         }
     }
 
@@ -196,11 +252,30 @@ impl Builder<'_> {
                 let callable = self.local_at(inputs, 0);
                 let (class, receiver) = (self.local_at(inputs, 1), self.local_at(inputs, 2));
                 let (name, result) = (self.name(name), self.result(inst, 0));
-                self.emit(Operation::LoadSuper { callable, class, receiver, name, result }, inst, raises);
+                self.emit(
+                    Operation::LoadSuper {
+                        callable,
+                        class,
+                        receiver,
+                        name,
+                        result,
+                    },
+                    inst,
+                    raises,
+                );
             }
             Op::LoadAttr(name) | Op::LoadMethod(name) => {
                 let (base, name, result) = (self.local_at(inputs, 0), self.name(name), self.result(inst, 0));
-                self.emit(Operation::LoadAttribute { base, name, result, special: false }, inst, raises);
+                self.emit(
+                    Operation::LoadAttribute {
+                        base,
+                        name,
+                        result,
+                        special: false,
+                    },
+                    inst,
+                    raises,
+                );
             }
             Op::LoadSpecial(which) => {
                 let (base, result) = (self.local_at(inputs, 0), self.result(inst, 0));
@@ -212,7 +287,16 @@ impl Builder<'_> {
 
     fn special_load(&mut self, base: Local, name: &str, result: Local, inst: InstId, raises: Local) {
         if let Some(name) = self.program.symbols.get(name) {
-            self.emit(Operation::LoadAttribute { base, name, result, special: true }, inst, raises);
+            self.emit(
+                Operation::LoadAttribute {
+                    base,
+                    name,
+                    result,
+                    special: true,
+                },
+                inst,
+                raises,
+            );
         }
     }
 
@@ -230,7 +314,11 @@ impl Builder<'_> {
             Op::StoreItem | Op::StoreSlice => {
                 let value = base;
                 let base = self.local_at(inputs, 1);
-                let key = if op == Op::StoreItem { self.key(inputs[2]) } else { self.slice_key() };
+                let key = if op == Op::StoreItem {
+                    self.key(inputs[2])
+                } else {
+                    self.slice_key()
+                };
                 self.emit(Operation::StoreItem { base, key, value }, inst, raises);
             }
             Op::DeleteItem => {
@@ -239,7 +327,15 @@ impl Builder<'_> {
             }
             Op::ListAppend { .. } | Op::SetAdd { .. } => {
                 let value = self.local_at(inputs, 1);
-                self.emit(Operation::StoreItem { base, key: Key::Any, value }, inst, raises);
+                self.emit(
+                    Operation::StoreItem {
+                        base,
+                        key: Key::Any,
+                        value,
+                    },
+                    inst,
+                    raises,
+                );
             }
             Op::MapAdd { .. } => {
                 let (key, value) = (self.key(inputs[1]), self.local_at(inputs, 2));
@@ -267,9 +363,24 @@ impl Builder<'_> {
             return;
         }
         let (iterator, item) = (self.fresh(), self.fresh());
-        self.emit(Operation::Iterate { iterable: from, result: iterator }, inst, raises);
+        self.emit(
+            Operation::Iterate {
+                iterable: from,
+                result: iterator,
+            },
+            inst,
+            raises,
+        );
         self.emit(Operation::Next { iterator, result: item }, inst, raises);
-        self.emit(Operation::StoreItem { base: to, key: Key::Any, value: item }, inst, raises);
+        self.emit(
+            Operation::StoreItem {
+                base: to,
+                key: Key::Any,
+                value: item,
+            },
+            inst,
+            raises,
+        );
     }
 
     // ---- operators ------------------------------------------------------------------------------------------------
@@ -290,35 +401,57 @@ impl Builder<'_> {
     fn operator(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
         match op {
             Op::Unary(UnaryOp::Not | UnaryOp::ToBool) => self.truth(inst, inputs.first().copied(), raises),
-            Op::Unary(op)
-                if self.fold(inst).is_none() => {
-                    let (operand, result) = (self.local_at(inputs, 0), self.last_result(inst));
-                    self.emit(Operation::Unary { op, operand, result }, inst, raises);
-                }
-            Op::Binary { op, in_place }
-                if self.fold(inst).is_none() => {
-                    let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
-                    let result = self.last_result(inst);
-                    self.emit(Operation::Binary { op, in_place, left, right, result }, inst, raises);
-                }
-            Op::Compare { op, .. }
-                if self.fold(inst).is_none() => {
-                    let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
-                    let result = self.last_result(inst);
-                    self.emit(Operation::Compare { op, left, right, result }, inst, raises);
-                }
-            Op::Contains { .. }
-                if !self.scalar(inputs[1]) => {
-                    let (item, container) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
-                    self.emit(Operation::Contains { container, item }, inst, raises);
-                }
+            Op::Unary(op) if self.fold(inst).is_none() => {
+                let (operand, result) = (self.local_at(inputs, 0), self.last_result(inst));
+                self.emit(Operation::Unary { op, operand, result }, inst, raises);
+            }
+            Op::Binary { op, in_place } if self.fold(inst).is_none() => {
+                let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+                let result = self.last_result(inst);
+                self.emit(
+                    Operation::Binary {
+                        op,
+                        in_place,
+                        left,
+                        right,
+                        result,
+                    },
+                    inst,
+                    raises,
+                );
+            }
+            Op::Compare { op, .. } if self.fold(inst).is_none() => {
+                let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+                let result = self.last_result(inst);
+                self.emit(
+                    Operation::Compare {
+                        op,
+                        left,
+                        right,
+                        result,
+                    },
+                    inst,
+                    raises,
+                );
+            }
+            Op::Contains { .. } if !self.scalar(inputs[1]) => {
+                let (item, container) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
+                self.emit(Operation::Contains { container, item }, inst, raises);
+            }
             Op::FormatValue { conversion, .. } if !self.scalar(inputs[0]) => {
                 let operand = self.local_at(inputs, 0);
                 self.emit(Operation::Format { operand, conversion }, inst, raises);
             }
             Op::Convert(conversion) if !self.scalar(inputs[0]) => {
                 let operand = self.local_at(inputs, 0);
-                self.emit(Operation::Format { operand, conversion: Some(conversion) }, inst, raises);
+                self.emit(
+                    Operation::Format {
+                        operand,
+                        conversion: Some(conversion),
+                    },
+                    inst,
+                    raises,
+                );
             }
             Op::BuildTemplate | Op::BuildInterpolation { .. } => {
                 let result = self.last_result(inst);
@@ -335,17 +468,60 @@ impl Builder<'_> {
         let result = self.last_result(inst);
         match op {
             Op::GetIter | Op::GetYieldFromIter => {
-                self.emit(Operation::Iterate { iterable: first, result }, inst, raises);
+                self.emit(
+                    Operation::Iterate {
+                        iterable: first,
+                        result,
+                    },
+                    inst,
+                    raises,
+                );
             }
-            Op::ForIter { .. } => self.emit(Operation::Next { iterator: first, result }, inst, raises),
-            Op::GetAsyncIter => self.emit(Operation::AsyncIterate { iterable: first, result }, inst, raises),
-            Op::GetAsyncNext => self.emit(Operation::AsyncNext { iterator: first, result }, inst, raises),
-            Op::GetAwaitable => self.emit(Operation::Await { awaitable: first, result }, inst, raises),
+            Op::ForIter { .. } => self.emit(
+                Operation::Next {
+                    iterator: first,
+                    result,
+                },
+                inst,
+                raises,
+            ),
+            Op::GetAsyncIter => self.emit(
+                Operation::AsyncIterate {
+                    iterable: first,
+                    result,
+                },
+                inst,
+                raises,
+            ),
+            Op::GetAsyncNext => self.emit(
+                Operation::AsyncNext {
+                    iterator: first,
+                    result,
+                },
+                inst,
+                raises,
+            ),
+            Op::GetAwaitable => self.emit(
+                Operation::Await {
+                    awaitable: first,
+                    result,
+                },
+                inst,
+                raises,
+            ),
             Op::Send { .. } | Op::YieldFrom => {
                 let sent = self.local_at(inputs, 1);
                 // `Send` has two outputs: what the delegate returned, and what it yielded.
                 let result = self.result(inst, 0);
-                self.emit(Operation::Delegate { receiver: first, sent, result }, inst, raises);
+                self.emit(
+                    Operation::Delegate {
+                        receiver: first,
+                        sent,
+                        result,
+                    },
+                    inst,
+                    raises,
+                );
             }
             Op::Yield => {
                 let (yielded, sent) = self.yielded();
@@ -383,14 +559,32 @@ impl Builder<'_> {
             if star.is_some_and(|star| star as usize == at) {
                 self.empty_display("list", target, inst, 1);
                 let element = self.fresh();
-                self.emit(Operation::StoreItem { base: target, key: Key::Any, value: element }, inst, raises);
+                self.emit(
+                    Operation::StoreItem {
+                        base: target,
+                        key: Key::Any,
+                        value: element,
+                    },
+                    inst,
+                    raises,
+                );
                 target = element;
             }
             self.template.pool.push(target);
         }
         #[allow(clippy::cast_possible_truncation)]
         let targets = start..self.template.pool.len() as u32;
-        self.emit(Operation::Unpack { iterable, iterator, item, targets, star }, inst, raises);
+        self.emit(
+            Operation::Unpack {
+                iterable,
+                iterator,
+                item,
+                targets,
+                star,
+            },
+            inst,
+            raises,
+        );
     }
 
     // ---- calls -----------------------------------------------------------------------------------------------------
@@ -400,14 +594,21 @@ impl Builder<'_> {
             Op::MakeFunction(parts) => self.make_function(inst, parts, inputs),
             Op::SetFunctionPart(part) => self.set_function_part(part, inputs),
             Op::EnterContext | Op::EnterAsyncContext => {
-                let (enter, exit) =
-                    if op == Op::EnterContext { ("__enter__", "__exit__") } else { ("__aenter__", "__aexit__") };
+                let (enter, exit) = if op == Op::EnterContext {
+                    ("__enter__", "__exit__")
+                } else {
+                    ("__aenter__", "__aexit__")
+                };
                 let base = self.local_at(inputs, 0);
                 let (bound, result) = (self.result(inst, 0), self.result(inst, 1));
                 self.special_load(base, exit, bound, inst, raises);
                 if let Some(name) = self.program.symbols.get(enter) {
                     let call = self.add_call(Arguments::default());
-                    let callee = Callee::Attribute { base, name, special: true };
+                    let callee = Callee::Attribute {
+                        base,
+                        name,
+                        special: true,
+                    };
                     self.emit(Operation::Call { callee, call, result }, inst, raises);
                 }
             }
@@ -420,7 +621,10 @@ impl Builder<'_> {
                 }
                 // The type and the traceback are not tracked.
                 positional.extend([NO_LOCAL, self.local(exception), NO_LOCAL]);
-                let arguments = Arguments { positional, ..Arguments::default() };
+                let arguments = Arguments {
+                    positional,
+                    ..Arguments::default()
+                };
                 let (call, result) = (self.add_call(arguments), self.last_result(inst));
                 self.emit(Operation::Call { callee, call, result }, inst, raises);
             }
@@ -447,7 +651,9 @@ impl Builder<'_> {
             let names = self.keyword_names(inst);
             let split = values.len().saturating_sub(names.len());
             arguments.positional.extend(&values[..split]);
-            arguments.keywords.extend(names.into_iter().zip(values[split..].iter().copied()));
+            arguments
+                .keywords
+                .extend(names.into_iter().zip(values[split..].iter().copied()));
         }
         let result = self.last_result(inst);
         if self.is_build_class(inputs[0]) {
@@ -464,15 +670,19 @@ impl Builder<'_> {
     fn is_argument(&self, receiver: ValueId) -> bool {
         receiver != hognose_ir::Ssa::NULL
             && !matches!(self.ssa.values[receiver], Def::Inst { inst, output: 1 }
-                if matches!(
-                    self.body.insts[inst].op,
-                    Op::LoadMethod(_) | Op::LoadSpecial(_) | Op::LoadSuperMethod { .. }
-                ))
+            if matches!(
+                self.body.insts[inst].op,
+                Op::LoadMethod(_) | Op::LoadSpecial(_) | Op::LoadSuperMethod { .. }
+            ))
     }
 
     fn keyword_names(&mut self, inst: InstId) -> Vec<Symbol> {
-        let Some(id) = self.ssa.keyword_names(inst) else { return Vec::new() };
-        let Object::Tuple(items) = self.objects.get(id) else { return Vec::new() };
+        let Some(id) = self.ssa.keyword_names(inst) else {
+            return Vec::new();
+        };
+        let Object::Tuple(items) = self.objects.get(id) else {
+            return Vec::new();
+        };
         let items = *items;
         self.objects
             .items(items)
@@ -525,12 +735,24 @@ impl Builder<'_> {
     ) {
         let function = arguments.positional.first().copied().unwrap_or(NO_LOCAL);
         let _ = inputs;
-        let body = self.function_of.get(&function).map(|&at| self.template.functions[at].code);
+        let body = self
+            .function_of
+            .get(&function)
+            .map(|&at| self.template.functions[at].code);
         // The first two arguments are the body and the name; the bases follow.
         arguments.positional.drain(..arguments.positional.len().min(2));
         let call = self.add_call(arguments);
         match body {
-            Some(body) => self.emit(Operation::Class { body, function, call, result }, inst, raises),
+            Some(body) => self.emit(
+                Operation::Class {
+                    body,
+                    function,
+                    call,
+                    result,
+                },
+                inst,
+                raises,
+            ),
             None => self.emit(Operation::Unmodelled { result }, inst, raises),
         }
     }
@@ -541,7 +763,9 @@ impl Builder<'_> {
         let keyword_defaults = parts.keyword_defaults.then(|| values.next()).flatten();
         let _annotations = parts.annotations.then(|| values.next()).flatten();
         let closure = parts.closure.then(|| values.next()).flatten();
-        let Some(code) = values.next().and_then(|value| self.code_constant(value)) else { return };
+        let Some(code) = values.next().and_then(|value| self.code_constant(value)) else {
+            return;
+        };
         let result = self.last_result(inst);
         if result == NO_LOCAL {
             return;
@@ -575,7 +799,9 @@ impl Builder<'_> {
     }
 
     fn attach(&mut self, function: Local, part: FunctionPart, value: ValueId) {
-        let Some(&at) = self.function_of.get(&function) else { return };
+        let Some(&at) = self.function_of.get(&function) else {
+            return;
+        };
         match part {
             FunctionPart::Defaults => match self.display_items(value) {
                 Some(items) => self.template.functions[at].defaults = items,
@@ -583,13 +809,18 @@ impl Builder<'_> {
             },
             FunctionPart::KeywordDefaults => {
                 let local = self.local(value);
-                let entries = self.template.displays.iter().find(|display| display.result == local).map(|display| {
-                    let entry = |&(key, value): &(Key, Local)| match key {
-                        Key::Str(name) => Some((name, value)),
-                        _ => None,
-                    };
-                    display.elements.iter().filter_map(entry).collect::<Vec<_>>()
-                });
+                let entries = self
+                    .template
+                    .displays
+                    .iter()
+                    .find(|display| display.result == local)
+                    .map(|display| {
+                        let entry = |&(key, value): &(Key, Local)| match key {
+                            Key::Str(name) => Some((name, value)),
+                            _ => None,
+                        };
+                        display.elements.iter().filter_map(entry).collect::<Vec<_>>()
+                    });
                 self.template.functions[at].keyword_defaults = entries.unwrap_or_default();
             }
             FunctionPart::Closure => self.template.functions[at].closure = self.cells(value),
@@ -605,13 +836,22 @@ impl Builder<'_> {
             let items: Vec<ValueId> = self.ssa.inputs(inst).to_vec();
             return Some(items.into_iter().map(|item| self.local(item)).collect());
         }
-        let Resolved::Constant(Constant::Tuple(index)) = self.resolve(value) else { return None };
+        let Resolved::Constant(Constant::Tuple(index)) = self.resolve(value) else {
+            return None;
+        };
         let constants = self.template.tuples[index as usize].clone();
-        Some(constants.into_iter().map(|constant| self.constant_local(constant)).collect())
+        Some(
+            constants
+                .into_iter()
+                .map(|constant| self.constant_local(constant))
+                .collect(),
+        )
     }
 
     fn cells(&mut self, value: ValueId) -> Vec<CellSource> {
-        let Def::Inst { inst, .. } = self.ssa.values[value] else { return Vec::new() };
+        let Def::Inst { inst, .. } = self.ssa.values[value] else {
+            return Vec::new();
+        };
         if !matches!(self.body.insts[inst].op, Op::BuildTuple(_)) {
             return Vec::new();
         }
@@ -632,8 +872,12 @@ impl Builder<'_> {
     }
 
     fn code_constant(&self, value: ValueId) -> Option<crate::ids::CodeId> {
-        let Def::Inst { inst, .. } = self.ssa.values[value] else { return None };
-        let Op::Const(id) = self.body.insts[inst].op else { return None };
+        let Def::Inst { inst, .. } = self.ssa.values[value] else {
+            return None;
+        };
+        let Op::Const(id) = self.body.insts[inst].op else {
+            return None;
+        };
         match self.objects.get(id) {
             Object::Code(index) => Some(self.program.code_id(self.module, *index)),
             _ => None,
@@ -658,7 +902,13 @@ impl Builder<'_> {
             _ => None,
         };
         let (name, result) = (self.name(name), self.last_result(inst));
-        self.template.imports.push(ImportDef { level, name, from, result, inst });
+        self.template.imports.push(ImportDef {
+            level,
+            name,
+            from,
+            result,
+            inst,
+        });
     }
 
     fn raise(&mut self, inst: InstId, count: u32, inputs: &[ValueId], raises: Local) {
@@ -666,7 +916,12 @@ impl Builder<'_> {
             // The exception that is being handled: any that a handler of this code caught.
             let mut caught: Vec<Local> = self.caught.values().copied().collect();
             caught.sort_unstable();
-            self.template.copies.extend(caught.into_iter().filter(|&from| from != raises).map(|from| (from, raises)));
+            self.template.copies.extend(
+                caught
+                    .into_iter()
+                    .filter(|&from| from != raises)
+                    .map(|from| (from, raises)),
+            );
         } else {
             let value = self.local_at(inputs, 0);
             self.emit(Operation::Raise { value }, inst, raises);
@@ -679,7 +934,15 @@ impl Builder<'_> {
         if rest != NO_LOCAL && exception != NO_LOCAL {
             self.template.copies.push((exception, rest));
         }
-        self.emit(Operation::Catch { exception, class, result }, inst, raises);
+        self.emit(
+            Operation::Catch {
+                exception,
+                class,
+                result,
+            },
+            inst,
+            raises,
+        );
     }
 
     /// A class pattern: the tuple of attributes gets one target per sub-pattern.
@@ -692,7 +955,17 @@ impl Builder<'_> {
         let result = self.result(inst, 0);
         let names = self.push_keys(&names);
         let targets = self.tuple_of_targets(inst, result, positional + (names.end - names.start));
-        self.emit(Operation::MatchClass { subject, class, positional, names, targets }, inst, raises);
+        self.emit(
+            Operation::MatchClass {
+                subject,
+                class,
+                positional,
+                names,
+                targets,
+            },
+            inst,
+            raises,
+        );
     }
 
     fn match_keys(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
@@ -710,11 +983,13 @@ impl Builder<'_> {
     fn push_keys(&mut self, constants: &[Constant]) -> std::ops::Range<u32> {
         #[allow(clippy::cast_possible_truncation)]
         let start = self.template.keys.len() as u32;
-        self.template.keys.extend(constants.iter().map(|constant| match *constant {
-            Constant::Name(symbol) => Key::Str(symbol),
-            Constant::Int(value) => Key::Int(value),
-            _ => Key::Any,
-        }));
+        self.template
+            .keys
+            .extend(constants.iter().map(|constant| match *constant {
+                Constant::Name(symbol) => Key::Str(symbol),
+                Constant::Int(value) => Key::Int(value),
+                _ => Key::Any,
+            }));
         #[allow(clippy::cast_possible_truncation)]
         let end = self.template.keys.len() as u32;
         start..end
@@ -775,16 +1050,27 @@ impl Builder<'_> {
                 if class == NO_LOCAL {
                     return None;
                 }
-                Operation::Catch { exception: value, class, result: self.fresh() }
+                Operation::Catch {
+                    exception: value,
+                    class,
+                    result: self.fresh(),
+                }
             }
             TestKind::IsInstance { class } if fact.holds => {
                 let class = self.local(class);
                 if class == NO_LOCAL {
                     return None;
                 }
-                Operation::Narrow { value, class, result: self.fresh() }
+                Operation::Narrow {
+                    value,
+                    class,
+                    result: self.fresh(),
+                }
             }
-            TestKind::IsNone if !fact.holds => Operation::NotNone { value, result: self.fresh() },
+            TestKind::IsNone if !fact.holds => Operation::NotNone {
+                value,
+                result: self.fresh(),
+            },
             _ => return None,
         };
         let (Operation::Catch { result, .. } | Operation::Narrow { result, .. } | Operation::NotNone { result, .. }) =

@@ -67,7 +67,10 @@ impl Constant {
     /// Whether it is an immutable scalar, on which operators call no method of the program.
     #[must_use]
     pub(crate) const fn is_scalar(self) -> bool {
-        !matches!(self, Self::Tuple(_) | Self::FrozenSet(_) | Self::Builtin(_) | Self::Slice)
+        !matches!(
+            self,
+            Self::Tuple(_) | Self::FrozenSet(_) | Self::Builtin(_) | Self::Slice
+        )
     }
 }
 
@@ -129,9 +132,20 @@ pub(crate) struct Arguments {
 #[allow(missing_docs)]
 pub(crate) enum Operation {
     /// `base.name`
-    LoadAttribute { base: Local, name: Symbol, result: Local, special: bool },
+    LoadAttribute {
+        base: Local,
+        name: Symbol,
+        result: Local,
+        special: bool,
+    },
     /// `super().name` not called at once (3.12+).
-    LoadSuper { callable: Local, class: Local, receiver: Local, name: Symbol, result: Local },
+    LoadSuper {
+        callable: Local,
+        class: Local,
+        receiver: Local,
+        name: Symbol,
+        result: Local,
+    },
     /// `base.name = value`
     StoreAttribute { base: Local, name: Symbol, value: Local },
     /// `del base.name`
@@ -139,7 +153,12 @@ pub(crate) enum Operation {
     /// A call; `call` indexes [`Template::calls`].
     Call { callee: Callee, call: u32, result: Local },
     /// A class statement.
-    Class { body: CodeId, function: Local, call: u32, result: Local },
+    Class {
+        body: CodeId,
+        function: Local,
+        call: u32,
+        result: Local,
+    },
     /// `base[key]`
     LoadItem { base: Local, key: Key, result: Local },
     /// `base[key] = value`
@@ -147,9 +166,20 @@ pub(crate) enum Operation {
     /// `del base[key]`
     DeleteItem { base: Local, key: Key },
     /// `left op right`
-    Binary { op: BinaryOp, in_place: bool, left: Local, right: Local, result: Local },
+    Binary {
+        op: BinaryOp,
+        in_place: bool,
+        left: Local,
+        right: Local,
+        result: Local,
+    },
     /// `left op right`
-    Compare { op: CompareOp, left: Local, right: Local, result: Local },
+    Compare {
+        op: CompareOp,
+        left: Local,
+        right: Local,
+        result: Local,
+    },
     /// `op operand`
     Unary { op: UnaryOp, operand: Local, result: Local },
     /// The truth of a value decides a branch.
@@ -157,7 +187,10 @@ pub(crate) enum Operation {
     /// `item in container`
     Contains { container: Local, item: Local },
     /// A field of an f-string.
-    Format { operand: Local, conversion: Option<hognose_ir::Conversion> },
+    Format {
+        operand: Local,
+        conversion: Option<hognose_ir::Conversion>,
+    },
     /// `iter(iterable)`
     Iterate { iterable: Local, result: Local },
     /// `next(iterator)`
@@ -169,9 +202,19 @@ pub(crate) enum Operation {
     /// `await`: the iterator of an awaitable.
     Await { awaitable: Local, result: Local },
     /// `yield from` and the loop of `await`: what the delegate yields is yielded, its return value is the result.
-    Delegate { receiver: Local, sent: Local, result: Local },
+    Delegate {
+        receiver: Local,
+        sent: Local,
+        result: Local,
+    },
     /// Unpacking into `targets`, with a star at position `star` if any.
-    Unpack { iterable: Local, iterator: Local, item: Local, targets: Range<u32>, star: Option<u32> },
+    Unpack {
+        iterable: Local,
+        iterator: Local,
+        item: Local,
+        targets: Range<u32>,
+        star: Option<u32>,
+    },
     /// The elements of a mapping are added to another.
     CopyItems { from: Local, to: Local },
     /// `from module import name`
@@ -185,15 +228,29 @@ pub(crate) enum Operation {
     /// `raise value`
     Raise { value: Local },
     /// The exception as a handler of this class sees it.
-    Catch { exception: Local, class: Local, result: Local },
+    Catch {
+        exception: Local,
+        class: Local,
+        result: Local,
+    },
     /// The value where it is not None.
     NotNone { value: Local, result: Local },
     /// The value where it is an instance of a class.
     Narrow { value: Local, class: Local, result: Local },
     /// A class pattern: the attributes of the subject go into a tuple.
-    MatchClass { subject: Local, class: Local, positional: u32, names: Range<u32>, targets: Range<u32> },
+    MatchClass {
+        subject: Local,
+        class: Local,
+        positional: u32,
+        names: Range<u32>,
+        targets: Range<u32>,
+    },
     /// A mapping pattern: the values go into a tuple.
-    MatchKeys { subject: Local, keys: Range<u32>, targets: Range<u32> },
+    MatchKeys {
+        subject: Local,
+        keys: Range<u32>,
+        targets: Range<u32>,
+    },
     /// Something that is not modelled: its result carries the reason.
     Unmodelled { result: Local },
 }
@@ -355,7 +412,10 @@ impl Template {
             && self.functions.is_empty()
             && self.global_stores.is_empty()
             && self.cell_stores.is_empty()
-            && self.parameters.iter().all(|&parameter| self.copies.iter().all(|&(from, _)| from != parameter))
+            && self
+                .parameters
+                .iter()
+                .all(|&parameter| self.copies.iter().all(|&(from, _)| from != parameter))
     }
     /// Whether a library model with this template is cloned for each call.
     #[must_use]

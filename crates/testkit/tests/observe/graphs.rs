@@ -39,10 +39,15 @@ pub(super) fn control_flow(program: &Program, lines: &Lines, facts: &mut Observe
             for (id, edge) in cfg.successors(block) {
                 let exit = edge.to == cfg.normal_exit || edge.to == cfg.exceptional_exit || body.is_guard_edge(id);
                 let to = u32::try_from(first + edge.to.index()).ok().filter(|_| !exit);
-                observed.edges.push(ObservedEdge { kind: kind(edge.kind), to });
+                observed.edges.push(ObservedEdge {
+                    kind: kind(edge.kind),
+                    to,
+                });
             }
             if !info.unreachable {
-                facts.reachable.extend(cfg.insts(block).filter_map(|inst| lines.place(code, inst)));
+                facts
+                    .reachable
+                    .extend(cfg.insts(block).filter_map(|inst| lines.place(code, inst)));
             }
             facts.blocks.push(observed);
         }
@@ -76,7 +81,9 @@ pub(super) fn control_dependence(program: &Program, lines: &Lines, facts: &mut O
                 branches.extend(all().pop());
             }
             for place in block_lines(program, lines, code, dependence.block) {
-                facts.control.extend(branches.iter().map(|&branch| (branch, outcome, place)));
+                facts
+                    .control
+                    .extend(branches.iter().map(|&branch| (branch, outcome, place)));
             }
         }
     }
@@ -99,10 +106,15 @@ fn tested(program: &Program, lines: &Lines, code: CodeId, dependence: &Dependenc
             Op::LoadLocal { .. } | Op::LoadDeref(_) | Op::LoadName(_) | Op::LoadGlobal(_) | Op::ForIter { .. }
         );
         if !reads_variable {
-            stack.extend(body.ssa.inputs(inst).iter().filter_map(|&input| match body.ssa.values[input] {
-                Def::Inst { inst, .. } => Some(inst),
-                _ => None,
-            }));
+            stack.extend(
+                body.ssa
+                    .inputs(inst)
+                    .iter()
+                    .filter_map(|&input| match body.ssa.values[input] {
+                        Def::Inst { inst, .. } => Some(inst),
+                        _ => None,
+                    }),
+            );
         }
     }
     found

@@ -40,14 +40,24 @@ fn compiled(module: &CaseModule, target: Target, found: &BTreeMap<String, &[u8]>
         bytes: module.text.clone().into_bytes(),
     };
     let result = Embedded::default().compiler().compile(&source);
-    let why = || result.diagnostics.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; ");
+    let why = || {
+        result
+            .diagnostics
+            .iter()
+            .map(|one| one.message.as_str())
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
     result.module.ok_or_else(why)
 }
 
 fn add_models(units: &mut Vec<SourceUnit>) {
     let mut imports = BTreeSet::new();
     for unit in &*units {
-        for import in hognose_ir::imports(&unit.ir).into_iter().filter(|import| import.level == 0) {
+        for import in hognose_ir::imports(&unit.ir)
+            .into_iter()
+            .filter(|import| import.level == 0)
+        {
             let module = &*unit.ir.names[import.module];
             let objects = &unit.ir.module.objects;
             let names = import.names.iter().flatten().filter_map(|&name| objects.text(name));
@@ -86,10 +96,17 @@ fn models(imports: &BTreeSet<String>) -> Models {
         prefixes.any(|prefix| known.contains(prefix))
     };
     let key: Vec<String> = imports.iter().filter(|import| modelled(import)).cloned().collect();
-    let mut cache = BY_IMPORTS.get_or_init(Mutex::default).lock().expect("no panic while lifting models");
+    let mut cache = BY_IMPORTS
+        .get_or_init(Mutex::default)
+        .lock()
+        .expect("no panic while lifting models");
     let found = cache.entry(key).or_insert_with_key(|key| {
         let closure = hognose_models::closure(key.iter().map(String::as_str)).into_iter();
-        let model = |(name, is_package, ir)| Model { name, is_package, ir: Arc::new(ir) };
+        let model = |(name, is_package, ir)| Model {
+            name,
+            is_package,
+            ir: Arc::new(ir),
+        };
         Arc::new(closure.map(model).collect())
     });
     Arc::clone(found)

@@ -50,7 +50,11 @@ pub(crate) fn observe(case: &Case, target: Target, modules: &BTreeMap<String, &[
     facts.classes = classes(&ClassGraph::of(&pta));
     let imports = ModuleGraph::of(&program);
     let name = |node| imports.nodes()[node].name.clone();
-    facts.imports = imports.edges().iter().map(|edge| (name(edge.from), name(edge.to))).collect();
+    facts.imports = imports
+        .edges()
+        .iter()
+        .map(|edge| (name(edge.from), name(edge.to)))
+        .collect();
     Ok(facts)
 }
 
@@ -77,7 +81,10 @@ fn definition(program: &Program, code: CodeId) -> Option<Place> {
 fn functions(program: &Program) -> (Vec<ObservedFunction>, FxHashMap<CodeId, u32>) {
     let mut functions = Vec::new();
     let mut numbers = FxHashMap::default();
-    for (code, number) in codes(program).filter(|&code| program.codes[code].is_function()).zip(0..) {
+    for (code, number) in codes(program)
+        .filter(|&code| program.codes[code].is_function())
+        .zip(0..)
+    {
         let Some(at) = definition(program, code) else { continue };
         let name = written(program.qualname(code));
         functions.push(ObservedFunction { name, at });
@@ -92,7 +99,11 @@ fn sites(pta: &PointsTo, lines: &Lines, numbers: &FxHashMap<CodeId, u32>) -> Vec
         if let Some(at) = lines.place(call.caller, call.inst) {
             sites.push(ObservedSite {
                 at,
-                targets: call.targets.iter().filter_map(|target| numbers.get(target).copied()).collect(),
+                targets: call
+                    .targets
+                    .iter()
+                    .filter_map(|target| numbers.get(target).copied())
+                    .collect(),
                 unresolved: call.unresolved.iter().collect(),
             });
         }
@@ -102,7 +113,9 @@ fn sites(pta: &PointsTo, lines: &Lines, numbers: &FxHashMap<CodeId, u32>) -> Vec
 
 fn classes(graph: &ClassGraph) -> BTreeMap<String, ObservedClass> {
     let name = |class: &ClassRef| match class {
-        ClassRef::Program(object) => graph.class(*object).map_or("?".to_owned(), |class| written(&class.name)),
+        ClassRef::Program(object) => graph
+            .class(*object)
+            .map_or("?".to_owned(), |class| written(&class.name)),
         ClassRef::Library(name) => written(name),
         ClassRef::Unknown => "?".to_owned(),
     };
@@ -110,7 +123,10 @@ fn classes(graph: &ClassGraph) -> BTreeMap<String, ObservedClass> {
     for class in graph.classes() {
         let of_object = |&object| graph.class(object).map(|class| written(&class.name));
         let observed = ObservedClass {
-            mro: class.orders.first().map_or(Vec::new(), |order| order.iter().map(name).collect()),
+            mro: class
+                .orders
+                .first()
+                .map_or(Vec::new(), |order| order.iter().map(name).collect()),
             subclasses: class.subclasses.iter().filter_map(of_object).collect(),
         };
         classes.entry(written(&class.name)).or_insert(observed);

@@ -10,7 +10,17 @@ use std::collections::BTreeSet;
 
 /// Builtin classes whose instances cases write without parentheses.
 const PLAIN: [&str; 11] = [
-    "int", "str", "float", "bool", "bytes", "list", "dict", "set", "tuple", "complex", "frozenset",
+    "int",
+    "str",
+    "float",
+    "bool",
+    "bytes",
+    "list",
+    "dict",
+    "set",
+    "tuple",
+    "complex",
+    "frozenset",
 ];
 
 type Set = (Vec<ObjId>, ReasonSet);
@@ -72,7 +82,11 @@ fn values_at(
         if !is_meant || !on_line(inst) || (store && is_bookkeeping(body, inst)) {
             continue;
         }
-        let value = if store { body.ssa.inputs(inst).first().copied() } else { body.ssa.output(inst) };
+        let value = if store {
+            body.ssa.inputs(inst).first().copied()
+        } else {
+            body.ssa.output(inst)
+        };
         let block = body.cfg.block_of[inst];
         last.retain(|&(other, _)| other != block);
         last.push((block, value));
@@ -104,10 +118,9 @@ const fn stored(op: Op) -> Option<Name> {
 
 const fn loaded(op: Op) -> Option<Name> {
     match op {
-        Op::LoadLocal { slot, .. }
-        | Op::LoadDeref(slot)
-        | Op::LoadClassDeref(slot)
-        | Op::LoadFromDictOrDeref(slot) => Some(Name::Slot(slot)),
+        Op::LoadLocal { slot, .. } | Op::LoadDeref(slot) | Op::LoadClassDeref(slot) | Op::LoadFromDictOrDeref(slot) => {
+            Some(Name::Slot(slot))
+        }
         Op::LoadName(name) | Op::LoadGlobal(name) | Op::LoadFromDictOrGlobals(name) => Some(Name::Name(name)),
         _ => None,
     }
@@ -115,11 +128,15 @@ const fn loaded(op: Op) -> Option<Name> {
 
 /// Stores of the compiler: what an inlined comprehension had saved, and the `None` before the name of a handler is unbound.
 fn is_bookkeeping(body: &Body, inst: InstId) -> bool {
-    let restores = body.ssa.inputs(inst).first().is_some_and(|&value| match body.ssa.values[value] {
-        Def::Inst { inst, .. } => matches!(body.insts[inst].op, Op::LoadLocalAndClear(_)),
-        Def::Null | Def::Unbound => true,
-        _ => false,
-    });
+    let restores = body
+        .ssa
+        .inputs(inst)
+        .first()
+        .is_some_and(|&value| match body.ssa.values[value] {
+            Def::Inst { inst, .. } => matches!(body.insts[inst].op, Op::LoadLocalAndClear(_)),
+            Def::Null | Def::Unbound => true,
+            _ => false,
+        });
     let next = body.insts.get(InstId::from_index(inst.index() + 1)).map(|next| next.op);
     restores
         || matches!(
@@ -148,7 +165,11 @@ fn read(pta: &PointsTo, object: ObjId, step: &VariableStep) -> Set {
     match step {
         VariableStep::Field(name) => symbol(name).map_or((Vec::new(), ReasonSet::EMPTY), |name| {
             let own = attribute(pta, object, name);
-            if own.0.is_empty() && own.1.is_empty() { inherited(pta, object, name) } else { own }
+            if own.0.is_empty() && own.1.is_empty() {
+                inherited(pta, object, name)
+            } else {
+                own
+            }
         }),
         VariableStep::Index(index) => element(i32::try_from(*index).ok().map(Field::int_key)),
         VariableStep::Key(key) => element(symbol(key).map(Field::str_key)),
@@ -181,7 +202,10 @@ fn inherited(pta: &PointsTo, object: ObjId, name: hognose_base::Symbol) -> Set {
 
 fn pointee(pta: &PointsTo, lines: &Lines, object: ObjId) -> Pointee {
     let program = pta.program();
-    let made = || pta.allocation_place(object).and_then(|(code, inst)| lines.place(code, inst));
+    let made = || {
+        pta.allocation_place(object)
+            .and_then(|(code, inst)| lines.place(code, inst))
+    };
     let of_code = |prefix: &str, code: CodeId| Pointee {
         name: format!("{prefix}{}", written(program.qualname(code))),
         at: definition(program, code),
