@@ -42,7 +42,12 @@ pub(crate) fn link(sources: &[(&str, &str)]) -> Program {
 
 pub(crate) fn analysed(sources: &[(&str, &str)]) -> Analysed {
     let program = Arc::new(link(sources));
-    let pta = analyze(&program, &PtaConfig::default());
+    // The graphs are tested on all of what a value may be, not on what the default limit keeps.
+    let unlimited = PtaConfig {
+        max_objects: 0,
+        ..PtaConfig::default()
+    };
+    let pta = analyze(&program, &unlimited);
     Analysed { program, pta }
 }
 
