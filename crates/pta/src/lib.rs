@@ -12,9 +12,10 @@ mod set;
 mod solver;
 mod tasks;
 mod template;
+mod vocabulary;
 
 pub use config::{PtaConfig, Roots};
-pub use engine::{Activation, CallKind, Target};
+
 pub use heap::{Allocation, Chain, Field, Heap, Object, Step};
 pub use ids::*;
 pub use program::*;
@@ -23,3 +24,4 @@ pub use python::intrinsics::{Intrinsic, RESERVED_MODULE};
 pub use result::{Access, CallRecord, PointsTo, ReachedBy, analyze};
 pub use set::PtsSet;
 pub use solver::SolverStats;
+pub use vocabulary::{Activation, CallKind, Target};

@@ -178,6 +178,11 @@ impl Engine<'_> {
                 );
             }
         }
+        // What the class or a base certainly has comes before what its metaclass has (only data descriptors of a
+        // metaclass come first, and `type` has none that matter).
+        if mode != Lookup::Special && self.certainly_has(class, name) {
+            return;
+        }
         // The metaclass sees the class as an ordinary receiver.
         let Some(node) = self.classes.get(class).map(|info| info.metaclass_node) else {
             return;

@@ -53,6 +53,8 @@ pub struct ClassInfo {
     /// Direct subclasses.
     pub subclasses: Vec<ObjId>,
     dirty: bool,
+    /// Whether the class statement names a metaclass; else it is inherited.
+    names_metaclass: bool,
     /// Node of metaclass objects.
     pub(crate) metaclass_node: NodeId,
 }
@@ -212,6 +214,7 @@ impl Engine<'_> {
             lookups: Vec::new(),
             subclasses: Vec::new(),
             dirty: true,
+            names_metaclass: metaclass != NO_NODE,
             metaclass_node,
         };
         let id = self.classes.infos.push(info);
@@ -227,8 +230,10 @@ impl Engine<'_> {
             );
         }
         self.add_edge(metaclass, metaclass_node);
-        let type_ = self.known.type_;
-        self.add_object(metaclass_node, type_);
+        if metaclass == NO_NODE && bases.is_empty() {
+            let type_ = self.known.type_;
+            self.add_object(metaclass_node, type_);
+        }
         self.on(metaclass_node, Task::Metaclass { class });
         self.settle_classes();
     }
@@ -271,11 +276,17 @@ impl Engine<'_> {
             return;
         }
         info.bases[position].push(base);
+        let (own, named) = (info.metaclass_node, info.names_metaclass);
         self.mark_dirty(id);
+        if !named && !matches!(base, Base::Class(_)) {
+            let type_ = self.known.type_;
+            self.add_object(own, type_);
+        }
         if let Base::Class(parent) = base {
-            let inherited = self.classes.get(parent).map_or(NO_NODE, |info| info.metaclass_node);
-            let own = self.classes.infos[id].metaclass_node;
-            self.add_edge(inherited, own);
+            if !named {
+                let inherited = self.classes.get(parent).map_or(NO_NODE, |info| info.metaclass_node);
+                self.add_edge(inherited, own);
+            }
             if let Some(parent) = self.classes.id(parent) {
                 self.classes.infos[parent].subclasses.push(class);
             }
@@ -522,6 +533,24 @@ impl Engine<'_> {
                 .is_some_and(|info| info.code.is_none_or(|code| self.program.binds(code, name))),
             _ => false,
         })
+    }
+
+    /// Whether every linearisation has a class that certainly binds `name`.
+    pub(crate) fn certainly_has(&self, class: ObjId, name: Symbol) -> bool {
+        let Some(info) = self.classes.get(class) else {
+            return false;
+        };
+        !info.orders.is_empty()
+            && info.orders.iter().all(|order| {
+                order.iter().any(|base| match *base {
+                    Base::Class(object) => self
+                        .classes
+                        .get(object)
+                        .and_then(|info| info.code)
+                        .is_some_and(|code| self.binds_definitely(code, name)),
+                    _ => false,
+                })
+            })
     }
 
     /// Whether the first class of every order that binds `name` makes it a property.

@@ -435,12 +435,19 @@ impl Engine<'_> {
             let (receiver, new) = self.group(GroupKey::Convert(site, name), class);
             self.add_object(receiver, object);
             if new {
+                // `__format__` is given the format specification.
+                let arguments = if self.program.text(name) == "__format__" {
+                    let text = self.scalar(self.known.str);
+                    smallvec![self.single(text)]
+                } else {
+                    smallvec![]
+                };
                 self.method_call(
                     class,
                     receiver,
                     name,
                     site,
-                    smallvec![],
+                    arguments,
                     NO_NODE,
                     CallKind::Protocol(name),
                 );

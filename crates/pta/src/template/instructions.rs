@@ -1,17 +1,10 @@
 //! What each instruction adds to the template.
 
 use super::build::{Builder, Resolved};
-use super::{
-    Arguments, Callee, CellSource, Constant, Display, FunctionDef, ImportDef, Key, Local, NO_LOCAL, NameLoad,
-    NameStore, Operation,
-};
+use super::{Constant, Display, ImportDef, Key, Local, NO_LOCAL, NameLoad, NameStore, Operation};
 use crate::program::CodeKind;
-use hognose_base::{Id, Symbol};
-use hognose_ir::{
-    Def, EdgeId, FunctionPart, FunctionParts, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, TestKind,
-    UnaryOp, ValueId,
-};
-use hognose_pyc::Object;
+use hognose_base::Id;
+use hognose_ir::{Def, EdgeId, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, TestKind, UnaryOp, ValueId};
 
 /// The name of the special method that `LOAD_SPECIAL` looks up.
 pub(super) const fn special_name(which: SpecialMethod) -> &'static str {
@@ -120,11 +113,11 @@ impl Builder<'_> {
         }
     }
 
-    fn local_at(&mut self, inputs: &[ValueId], index: usize) -> Local {
+    pub(super) fn local_at(&mut self, inputs: &[ValueId], index: usize) -> Local {
         inputs.get(index).map_or(NO_LOCAL, |&value| self.local(value))
     }
 
-    fn empty_display(&mut self, class: &'static str, result: Local, inst: InstId, ordinal: u8) {
+    pub(super) fn empty_display(&mut self, class: &'static str, result: Local, inst: InstId, ordinal: u8) {
         if result != NO_LOCAL {
             self.template.displays.push(Display {
                 class,
@@ -140,7 +133,7 @@ impl Builder<'_> {
 
     // ---- names ---------------------------------------------------------------------------------------------------
 
-    fn variable(&mut self, inst: InstId, op: Op, inputs: &[ValueId]) {
+    pub(super) fn variable(&mut self, inst: InstId, op: Op, inputs: &[ValueId]) {
         let kind = self.program.codes[self.code].kind;
         match op {
             Op::LoadDeref(slot) => self.load_deref(inst, slot, inputs),
@@ -197,7 +190,7 @@ impl Builder<'_> {
         }
     }
 
-    fn load_name(&mut self, inst: InstId, name: NameId, own: bool, outer: bool) {
+    pub(super) fn load_name(&mut self, inst: InstId, name: NameId, own: bool, outer: bool) {
         let (name, result) = (self.name(name), self.last_result(inst));
         if result != NO_LOCAL {
             self.template.name_loads.push(NameLoad {
@@ -210,12 +203,12 @@ impl Builder<'_> {
         }
     }
 
-    fn store_name(&mut self, name: NameId, inputs: &[ValueId]) {
+    pub(super) fn store_name(&mut self, name: NameId, inputs: &[ValueId]) {
         let (name, value) = (self.name(name), self.local_at(inputs, 0));
         self.template.name_stores.push(NameStore { name, value });
     }
 
-    fn load_deref(&mut self, inst: InstId, slot: SlotId, inputs: &[ValueId]) {
+    pub(super) fn load_deref(&mut self, inst: InstId, slot: SlotId, inputs: &[ValueId]) {
         let result = self.last_result(inst);
         if result == NO_LOCAL {
             return;
@@ -228,7 +221,7 @@ impl Builder<'_> {
         }
     }
 
-    fn load_cell(&mut self, slot: SlotId, result: Local, inst: InstId) {
+    pub(super) fn load_cell(&mut self, slot: SlotId, result: Local, inst: InstId) {
         match self.free_cells.get(&slot).copied() {
             Some(cell) => self.emit(Operation::LoadCell { cell, result }, inst, NO_LOCAL),
             None => self.template.cell_loads.push((slot, result)),
@@ -237,7 +230,7 @@ impl Builder<'_> {
 
     // ---- attributes and items -----------------------------------------------------------------------------------
 
-    fn attribute(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+    pub(super) fn attribute(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
         match op {
             Op::StoreAttr(name) => {
                 let (value, base, name) = (self.local_at(inputs, 0), self.local_at(inputs, 1), self.name(name));
@@ -285,7 +278,7 @@ impl Builder<'_> {
         }
     }
 
-    fn special_load(&mut self, base: Local, name: &str, result: Local, inst: InstId, raises: Local) {
+    pub(super) fn special_load(&mut self, base: Local, name: &str, result: Local, inst: InstId, raises: Local) {
         if let Some(name) = self.program.symbols.get(name) {
             self.emit(
                 Operation::LoadAttribute {
@@ -300,7 +293,7 @@ impl Builder<'_> {
         }
     }
 
-    fn item(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+    pub(super) fn item(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
         let base = self.local_at(inputs, 0);
         match op {
             Op::LoadItem => {
@@ -349,12 +342,12 @@ impl Builder<'_> {
         }
     }
 
-    fn slice_key(&mut self) -> Key {
+    pub(super) fn slice_key(&mut self) -> Key {
         Key::Node(self.constant_local(Constant::Slice))
     }
 
     /// `[*a]`: positions are kept where the list was empty, else the items may be anywhere.
-    fn extend(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
+    pub(super) fn extend(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
         let (to, from) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
         let empty = matches!(self.ssa.values[inputs[0]], Def::Inst { inst: list, .. }
             if self.body.insts[list].op == Op::BuildList(0) && self.uses[inputs[0].index()] <= 2);
@@ -385,12 +378,12 @@ impl Builder<'_> {
 
     // ---- operators ------------------------------------------------------------------------------------------------
 
-    fn scalar(&mut self, value: ValueId) -> bool {
+    pub(super) fn scalar(&mut self, value: ValueId) -> bool {
         matches!(self.resolve(value), Resolved::Constant(constant) if constant.is_scalar())
             || self.resolve(value) == Resolved::Nothing
     }
 
-    fn truth(&mut self, inst: InstId, operand: Option<ValueId>, raises: Local) {
+    pub(super) fn truth(&mut self, inst: InstId, operand: Option<ValueId>, raises: Local) {
         let Some(value) = operand else { return };
         if !self.scalar(value) {
             let operand = self.local(value);
@@ -398,7 +391,7 @@ impl Builder<'_> {
         }
     }
 
-    fn operator(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+    pub(super) fn operator(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
         match op {
             Op::Unary(UnaryOp::Not | UnaryOp::ToBool) => self.truth(inst, inputs.first().copied(), raises),
             Op::Unary(op) if self.fold(inst).is_none() => {
@@ -463,7 +456,7 @@ impl Builder<'_> {
 
     // ---- iteration, generators, unpacking ----------------------------------------------------------------------------
 
-    fn iteration(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+    pub(super) fn iteration(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
         let first = self.local_at(inputs, 0);
         let result = self.last_result(inst);
         match op {
@@ -543,7 +536,7 @@ impl Builder<'_> {
     }
 
     /// Item `i` of the iterable is the `i`-th output from the top.
-    fn unpack(&mut self, inst: InstId, inputs: &[ValueId], star: Option<u32>, raises: Local) {
+    pub(super) fn unpack(&mut self, inst: InstId, inputs: &[ValueId], star: Option<u32>, raises: Local) {
         let outputs: Vec<ValueId> = self.ssa.outputs(inst).collect();
         let static_tuple = matches!(self.ssa.values[inputs[0]], Def::Inst { inst: display, .. }
             if self.body.insts[display].op == Op::BuildTuple(u32::try_from(outputs.len()).unwrap_or(0)));
@@ -587,306 +580,9 @@ impl Builder<'_> {
         );
     }
 
-    // ---- calls -----------------------------------------------------------------------------------------------------
-
-    fn calls(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
-        match op {
-            Op::MakeFunction(parts) => self.make_function(inst, parts, inputs),
-            Op::SetFunctionPart(part) => self.set_function_part(part, inputs),
-            Op::EnterContext | Op::EnterAsyncContext => {
-                let (enter, exit) = if op == Op::EnterContext {
-                    ("__enter__", "__exit__")
-                } else {
-                    ("__aenter__", "__aexit__")
-                };
-                let base = self.local_at(inputs, 0);
-                let (bound, result) = (self.result(inst, 0), self.result(inst, 1));
-                self.special_load(base, exit, bound, inst, raises);
-                if let Some(name) = self.program.symbols.get(enter) {
-                    let call = self.add_call(Arguments::default());
-                    let callee = Callee::Attribute {
-                        base,
-                        name,
-                        special: true,
-                    };
-                    self.emit(Operation::Call { callee, call, result }, inst, raises);
-                }
-            }
-            Op::WithExceptStart => {
-                let &[exit, receiver, exception] = inputs else { return };
-                let callee = self.callee(exit);
-                let mut positional = Vec::new();
-                if self.is_argument(receiver) && matches!(callee, Callee::Value(_)) {
-                    positional.push(self.local(receiver));
-                }
-                // The type and the traceback are not tracked.
-                positional.extend([NO_LOCAL, self.local(exception), NO_LOCAL]);
-                let arguments = Arguments {
-                    positional,
-                    ..Arguments::default()
-                };
-                let (call, result) = (self.add_call(arguments), self.last_result(inst));
-                self.emit(Operation::Call { callee, call, result }, inst, raises);
-            }
-            _ => self.call(inst, op, inputs, raises),
-        }
-    }
-
-    fn call(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
-        let mut arguments = Arguments::default();
-        // A receiver that does not come with a method load is simply the first argument (decorators from 3.11 on).
-        let fused = matches!(self.ssa.values[inputs[0]], Def::Inst { inst: load, .. }
-            if self.fused[load.index()] && !matches!(self.body.insts[load].op, Op::LoadAttr(_) | Op::LoadSuperAttr { .. }));
-        if let Some(&receiver) = inputs.get(1)
-            && !fused
-            && self.is_argument(receiver)
-        {
-            let local = self.local(receiver);
-            arguments.positional.push(local);
-        }
-        if matches!(op, Op::CallStar { .. }) {
-            self.star_arguments(&mut arguments, inputs);
-        } else {
-            let values: Vec<Local> = inputs.iter().skip(2).map(|&value| self.local(value)).collect();
-            let names = self.keyword_names(inst);
-            let split = values.len().saturating_sub(names.len());
-            arguments.positional.extend(&values[..split]);
-            arguments
-                .keywords
-                .extend(names.into_iter().zip(values[split..].iter().copied()));
-        }
-        let result = self.last_result(inst);
-        if self.is_build_class(inputs[0]) {
-            self.class_statement(inst, inputs, arguments, result, raises);
-            return;
-        }
-        let callee = self.callee(inputs[0]);
-        let call = self.add_call(arguments);
-        self.emit(Operation::Call { callee, call, result }, inst, raises);
-    }
-
-    /// Whether what lies in the receiver's place of a call is an argument of its own: it is not where a method load left
-    /// its receiver, because such a load as a value already gives a bound method.
-    fn is_argument(&self, receiver: ValueId) -> bool {
-        receiver != hognose_ir::Ssa::NULL
-            && !matches!(self.ssa.values[receiver], Def::Inst { inst, output: 1 }
-            if matches!(
-                self.body.insts[inst].op,
-                Op::LoadMethod(_) | Op::LoadSpecial(_) | Op::LoadSuperMethod { .. }
-            ))
-    }
-
-    fn keyword_names(&mut self, inst: InstId) -> Vec<Symbol> {
-        let Some(id) = self.ssa.keyword_names(inst) else {
-            return Vec::new();
-        };
-        let Object::Tuple(items) = self.objects.get(id) else {
-            return Vec::new();
-        };
-        let items = *items;
-        self.objects
-            .items(items)
-            .iter()
-            .filter_map(|&name| self.objects.text(name).and_then(|text| self.program.symbols.get(&text)))
-            .collect()
-    }
-
-    fn star_arguments(&mut self, arguments: &mut Arguments, inputs: &[ValueId]) {
-        if let Some(&iterable) = inputs.get(2) {
-            match (self.resolve(iterable), self.ssa.values[iterable]) {
-                (Resolved::Constant(Constant::Tuple(index)), _) => {
-                    for constant in self.template.tuples[index as usize].clone() {
-                        let local = self.constant_local(constant);
-                        arguments.positional.push(local);
-                    }
-                }
-                (_, Def::Inst { inst, .. }) if matches!(self.body.insts[inst].op, Op::BuildTuple(_)) => {
-                    let items: Vec<ValueId> = self.ssa.inputs(inst).to_vec();
-                    for item in items {
-                        let local = self.local(item);
-                        arguments.positional.push(local);
-                    }
-                }
-                _ => {
-                    let local = self.local(iterable);
-                    arguments.star.push(local);
-                }
-            }
-        }
-        if let Some(&mapping) = inputs.get(3)
-            && mapping != hognose_ir::Ssa::NULL
-        {
-            let local = self.local(mapping);
-            arguments.mappings.push(local);
-        }
-    }
-
-    fn is_build_class(&self, callee: ValueId) -> bool {
-        matches!(self.ssa.values[callee], Def::Inst { inst, .. } if self.body.insts[inst].op == Op::LoadBuildClass)
-    }
-
-    fn class_statement(
-        &mut self,
-        inst: InstId,
-        inputs: &[ValueId],
-        mut arguments: Arguments,
-        result: Local,
-        raises: Local,
-    ) {
-        let function = arguments.positional.first().copied().unwrap_or(NO_LOCAL);
-        let _ = inputs;
-        let body = self
-            .function_of
-            .get(&function)
-            .map(|&at| self.template.functions[at].code);
-        // The first two arguments are the body and the name; the bases follow.
-        arguments.positional.drain(..arguments.positional.len().min(2));
-        let call = self.add_call(arguments);
-        match body {
-            Some(body) => self.emit(
-                Operation::Class {
-                    body,
-                    function,
-                    call,
-                    result,
-                },
-                inst,
-                raises,
-            ),
-            None => self.emit(Operation::Unmodelled { result }, inst, raises),
-        }
-    }
-
-    fn make_function(&mut self, inst: InstId, parts: FunctionParts, inputs: &[ValueId]) {
-        let mut values = inputs.iter().copied();
-        let defaults = parts.defaults.then(|| values.next()).flatten();
-        let keyword_defaults = parts.keyword_defaults.then(|| values.next()).flatten();
-        let _annotations = parts.annotations.then(|| values.next()).flatten();
-        let closure = parts.closure.then(|| values.next()).flatten();
-        let Some(code) = values.next().and_then(|value| self.code_constant(value)) else {
-            return;
-        };
-        let result = self.last_result(inst);
-        if result == NO_LOCAL {
-            return;
-        }
-        self.function_of.insert(result, self.template.functions.len());
-        self.template.functions.push(FunctionDef {
-            code,
-            result,
-            defaults: Vec::new(),
-            defaults_value: NO_LOCAL,
-            keyword_defaults: Vec::new(),
-            closure: Vec::new(),
-            inst,
-        });
-        for (part, value) in [
-            (FunctionPart::Defaults, defaults),
-            (FunctionPart::KeywordDefaults, keyword_defaults),
-            (FunctionPart::Closure, closure),
-        ] {
-            if let Some(value) = value {
-                self.attach(result, part, value);
-            }
-        }
-    }
-
-    fn set_function_part(&mut self, part: FunctionPart, inputs: &[ValueId]) {
-        if let [value, function, ..] = *inputs {
-            let function = self.local(function);
-            self.attach(function, part, value);
-        }
-    }
-
-    fn attach(&mut self, function: Local, part: FunctionPart, value: ValueId) {
-        let Some(&at) = self.function_of.get(&function) else {
-            return;
-        };
-        match part {
-            FunctionPart::Defaults => match self.display_items(value) {
-                Some(items) => self.template.functions[at].defaults = items,
-                None => self.template.functions[at].defaults_value = self.local(value),
-            },
-            FunctionPart::KeywordDefaults => {
-                let local = self.local(value);
-                let entries = self
-                    .template
-                    .displays
-                    .iter()
-                    .find(|display| display.result == local)
-                    .map(|display| {
-                        let entry = |&(key, value): &(Key, Local)| match key {
-                            Key::Str(name) => Some((name, value)),
-                            _ => None,
-                        };
-                        display.elements.iter().filter_map(entry).collect::<Vec<_>>()
-                    });
-                self.template.functions[at].keyword_defaults = entries.unwrap_or_default();
-            }
-            FunctionPart::Closure => self.template.functions[at].closure = self.cells(value),
-            FunctionPart::Annotations | FunctionPart::Annotate => {}
-        }
-    }
-
-    /// The items of a tuple display or constant.
-    fn display_items(&mut self, value: ValueId) -> Option<Vec<Local>> {
-        if let Def::Inst { inst, .. } = self.ssa.values[value]
-            && matches!(self.body.insts[inst].op, Op::BuildTuple(_))
-        {
-            let items: Vec<ValueId> = self.ssa.inputs(inst).to_vec();
-            return Some(items.into_iter().map(|item| self.local(item)).collect());
-        }
-        let Resolved::Constant(Constant::Tuple(index)) = self.resolve(value) else {
-            return None;
-        };
-        let constants = self.template.tuples[index as usize].clone();
-        Some(
-            constants
-                .into_iter()
-                .map(|constant| self.constant_local(constant))
-                .collect(),
-        )
-    }
-
-    fn cells(&mut self, value: ValueId) -> Vec<CellSource> {
-        let Def::Inst { inst, .. } = self.ssa.values[value] else {
-            return Vec::new();
-        };
-        if !matches!(self.body.insts[inst].op, Op::BuildTuple(_)) {
-            return Vec::new();
-        }
-        self.ssa
-            .inputs(inst)
-            .iter()
-            .map(|&cell| match self.ssa.values[cell] {
-                Def::Inst { inst, .. } => match self.body.insts[inst].op {
-                    Op::LoadCell(slot) => match self.free_cells.get(&slot) {
-                        Some(&local) => CellSource::Free(local),
-                        None => CellSource::Own(slot),
-                    },
-                    _ => CellSource::Unknown,
-                },
-                _ => CellSource::Unknown,
-            })
-            .collect()
-    }
-
-    fn code_constant(&self, value: ValueId) -> Option<crate::ids::CodeId> {
-        let Def::Inst { inst, .. } = self.ssa.values[value] else {
-            return None;
-        };
-        let Op::Const(id) = self.body.insts[inst].op else {
-            return None;
-        };
-        match self.objects.get(id) {
-            Object::Code(index) => Some(self.program.code_id(self.module, *index)),
-            _ => None,
-        }
-    }
-
     // ---- imports, exceptions, patterns --------------------------------------------------------------------------------
 
-    fn import(&mut self, inst: InstId, name: NameId, inputs: &[ValueId]) {
+    pub(super) fn import(&mut self, inst: InstId, name: NameId, inputs: &[ValueId]) {
         let level = match inputs.first().map(|&value| self.resolve(value)) {
             Some(Resolved::Constant(Constant::Int(level))) => u32::try_from(level).unwrap_or(0),
             _ => 0,
@@ -911,7 +607,7 @@ impl Builder<'_> {
         });
     }
 
-    fn raise(&mut self, inst: InstId, count: u32, inputs: &[ValueId], raises: Local) {
+    pub(super) fn raise(&mut self, inst: InstId, count: u32, inputs: &[ValueId], raises: Local) {
         if count == 0 {
             // The exception that is being handled: any that a handler of this code caught.
             let mut caught: Vec<Local> = self.caught.values().copied().collect();
@@ -928,7 +624,7 @@ impl Builder<'_> {
         }
     }
 
-    fn group_match(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
+    pub(super) fn group_match(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
         let (exception, class) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
         let (rest, result) = (self.result(inst, 0), self.last_result(inst));
         if rest != NO_LOCAL && exception != NO_LOCAL {
@@ -946,7 +642,7 @@ impl Builder<'_> {
     }
 
     /// A class pattern: the tuple of attributes gets one target per sub-pattern.
-    fn match_class(&mut self, inst: InstId, positional: u32, inputs: &[ValueId], raises: Local) {
+    pub(super) fn match_class(&mut self, inst: InstId, positional: u32, inputs: &[ValueId], raises: Local) {
         let (subject, class) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
         let names = match inputs.get(2).map(|&value| self.resolve(value)) {
             Some(Resolved::Constant(Constant::Tuple(index))) => self.template.tuples[index as usize].clone(),
@@ -968,7 +664,7 @@ impl Builder<'_> {
         );
     }
 
-    fn match_keys(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
+    pub(super) fn match_keys(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
         let subject = self.local_at(inputs, 0);
         let keys = match inputs.get(1).map(|&value| self.resolve(value)) {
             Some(Resolved::Constant(Constant::Tuple(index))) => self.template.tuples[index as usize].clone(),
@@ -980,7 +676,7 @@ impl Builder<'_> {
         self.emit(Operation::MatchKeys { subject, keys, targets }, inst, raises);
     }
 
-    fn push_keys(&mut self, constants: &[Constant]) -> std::ops::Range<u32> {
+    pub(super) fn push_keys(&mut self, constants: &[Constant]) -> std::ops::Range<u32> {
         #[allow(clippy::cast_possible_truncation)]
         let start = self.template.keys.len() as u32;
         self.template
@@ -995,7 +691,7 @@ impl Builder<'_> {
         start..end
     }
 
-    fn tuple_of_targets(&mut self, inst: InstId, result: Local, count: u32) -> std::ops::Range<u32> {
+    pub(super) fn tuple_of_targets(&mut self, inst: InstId, result: Local, count: u32) -> std::ops::Range<u32> {
         #[allow(clippy::cast_possible_truncation)]
         let start = self.template.pool.len() as u32;
         let mut elements = Vec::new();
@@ -1013,7 +709,7 @@ impl Builder<'_> {
         start..start + count
     }
 
-    fn intrinsic(&mut self, inst: InstId, intrinsic: Intrinsic, inputs: &[ValueId], raises: Local) {
+    pub(super) fn intrinsic(&mut self, inst: InstId, intrinsic: Intrinsic, inputs: &[ValueId], raises: Local) {
         let result = self.last_result(inst);
         match intrinsic {
             Intrinsic::ImportStar => {

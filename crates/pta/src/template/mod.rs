@@ -425,6 +425,7 @@ impl Template {
 }
 
 mod build;
+mod functions;
 mod instructions;
 
 pub(crate) use build::{TemplateOptions, build_template};
