@@ -46,8 +46,19 @@ pub struct CallRecord {
     pub via_models: Vec<CodeId>,
     /// Names of external and modelled callees, sorted.
     pub external: Vec<String>,
+    /// Whether it makes an instance of a class of the program or runs a comprehension frame: known, though no function
+    /// is its target.
+    pub reaches_other_code: bool,
     /// Why the site is not fully known.
     pub unresolved: ReasonSet,
+}
+
+impl CallRecord {
+    /// Whether anything at all is known of what the site reaches.
+    #[must_use]
+    pub const fn has_targets(&self) -> bool {
+        !self.targets.is_empty() || !self.external.is_empty() || self.reaches_other_code
+    }
 }
 
 /// A read or write of a heap slot by an instruction.
@@ -370,6 +381,8 @@ impl PointsTo {
                     if via_model {
                         record.via_models.push(code);
                     }
+                } else {
+                    record.reaches_other_code = true;
                 }
             }
             Target::External(chain) => {
@@ -378,7 +391,9 @@ impl PointsTo {
                 }
             }
             Target::Class(class) => {
-                if !via_model && self.is_model_class(class) {
+                if !self.is_model_class(class) {
+                    record.reaches_other_code = true;
+                } else if !via_model {
                     record.external.push(self.class_name(class));
                 }
             }
@@ -471,7 +486,7 @@ impl PointsTo {
     pub fn coverage(&self, calls: &[CallRecord]) -> Coverage {
         let mut coverage = Coverage::default();
         for call in calls {
-            coverage.add_site(!call.targets.is_empty() || !call.external.is_empty(), call.unresolved);
+            coverage.add_site(call.has_targets(), call.unresolved);
         }
         for (code, info) in self.program.codes.iter_enumerated() {
             if !self.program.is_model(code) && info.is_function() {
@@ -686,6 +701,7 @@ fn empty_record(caller: CodeId, inst: InstId, kind: CallKind) -> CallRecord {
         targets: Vec::new(),
         via_models: Vec::new(),
         external: Vec::new(),
+        reaches_other_code: false,
         unresolved: ReasonSet::EMPTY,
     }
 }
