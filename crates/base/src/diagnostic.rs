@@ -133,6 +133,9 @@ impl fmt::Display for Diagnostic {
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
-        write!(f, ": {severity}[{}]: {}", self.kind.name(), self.message)
+        if !self.path.is_empty() {
+            f.write_str(": ")?;
+        }
+        write!(f, "{severity}[{}]: {}", self.kind.name(), self.message)
     }
 }

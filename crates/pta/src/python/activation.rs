@@ -237,6 +237,13 @@ impl Engine<'_> {
         let module = self.program.codes[code].module;
         let global = self.module_object(module);
         let namespace = self.acts[act].namespace.unwrap_or(global);
+        if let Some(inst) = template.setup_annotations {
+            let mapping = self
+                .heap
+                .object(Object::Instance(self.known.dict, Allocation::Inst(act, inst, 0)));
+            let foreign = self.foreign_slot(namespace, self.symbol("__annotations__"));
+            self.add_object(foreign, mapping);
+        }
         for store in &template.name_stores {
             let (value, slot) = (self.node(act, store.value), self.attribute_slot(namespace, store.name));
             self.add_edge(value, slot);

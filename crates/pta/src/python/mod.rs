@@ -23,6 +23,7 @@ pub(crate) const NAMES: &[&str] = &[
     "_hognose",
     "builtins",
     "metaclass",
+    "__annotations__",
     "__class__",
     "__new__",
     "__init__",

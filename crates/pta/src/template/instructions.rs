@@ -100,6 +100,7 @@ impl Builder<'_> {
             Op::Reraise { .. } | Op::EndAsyncFor => {
                 inputs.last().into_iter().for_each(|&value| self.copy(value, raises));
             }
+            Op::SetupAnnotations => self.template.setup_annotations = Some(inst),
             Op::CheckGroupMatch => self.group_match(inst, &inputs, raises),
             Op::MatchClass { positional, .. } => self.match_class(inst, positional, &inputs, raises),
             Op::MatchKeys { .. } => self.match_keys(inst, &inputs, raises),

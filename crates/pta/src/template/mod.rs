@@ -392,6 +392,8 @@ pub(crate) struct Template {
     pub cell_values: Vec<(SlotId, Local)>,
     /// Names bound at every normal exit of a module or class body.
     pub definite_names: Vec<Symbol>,
+    /// The instruction that makes sure there is an `__annotations__` mapping in the namespace.
+    pub setup_annotations: Option<InstId>,
     /// Names of a class body whose value is a property, sorted.
     pub properties: Vec<Symbol>,
     /// Whether the code could not be lifted.
