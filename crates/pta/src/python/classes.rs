@@ -495,6 +495,7 @@ impl Engine<'_> {
         if let Some(code) = code
             && !self.program.binds(code, name)
             && !may_be_stored
+            && self.heap.slot(class, Field::attribute(name)).is_none()
         {
             // Nothing in the program ever stores this name there.
             return false;

@@ -130,7 +130,7 @@ impl Engine<'_> {
             return;
         }
         if matches!(*self.operation(site), Operation::Compare { .. }) {
-            let direct = self.symbol(operands.direct);
+            let direct = self.compared_by(class, self.symbol(operands.direct));
             if !self.class_may_have(class, direct) {
                 // `object` compares by identity, and asks the other side first.
                 let truth = self.scalar(self.known.bool_);
@@ -139,7 +139,7 @@ impl Engine<'_> {
                 return;
             }
         }
-        let first = self.symbol(operands.in_place.unwrap_or(operands.direct));
+        let first = self.compared_by(class, self.symbol(operands.in_place.unwrap_or(operands.direct)));
         let kind = CallKind::Protocol(first);
         let partial = self.declining(site, operands.result);
         let request = self.method_call(class, receiver, first, site, smallvec![operands.right], partial, kind);
@@ -168,6 +168,15 @@ impl Engine<'_> {
                     right: operands.right,
                 },
             });
+        }
+    }
+
+    /// `object.__ne__` asks `__eq__` and negates (data model 3.3.1), so a class without `__ne__` is compared by `__eq__`.
+    fn compared_by(&self, class: ObjId, name: Symbol) -> Symbol {
+        if self.program.text(name) == "__ne__" && !self.class_may_have(class, name) {
+            self.symbol("__eq__")
+        } else {
+            name
         }
     }
 
@@ -209,6 +218,7 @@ impl Engine<'_> {
         let Some(operands) = self.operands(site) else { return };
         for &object in objects {
             let Some(class) = self.class_of(object) else { continue };
+            let name = self.compared_by(class, name);
             let compares = matches!(*self.operation(site), Operation::Compare { .. });
             if self.known.is_scalar(class) || compares && !self.class_may_have(class, name) {
                 continue;
