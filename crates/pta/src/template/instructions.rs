@@ -764,6 +764,11 @@ impl Builder<'_> {
                     result: self.fresh(),
                 }
             }
+            // What is callable or true is not None.
+            TestKind::Callable | TestKind::Truth if fact.holds => Operation::NotNone {
+                value,
+                result: self.fresh(),
+            },
             TestKind::IsNone if !fact.holds => Operation::NotNone {
                 value,
                 result: self.fresh(),
