@@ -215,6 +215,10 @@ impl Engine<'_> {
                 let class = at(self, class);
                 self.on(class, Task::NarrowClass { site });
             }
+            Operation::NarrowOut { class, .. } => {
+                let class = at(self, class);
+                self.on(class, Task::NarrowOutClass { site });
+            }
             Operation::NotNone { value, result } => {
                 let (value, result) = (at(self, value), at(self, result));
                 self.on(value, Task::NotNone { result });
@@ -258,6 +262,7 @@ impl Engine<'_> {
             Task::CatchClass { site } => self.catch(objects, reasons, site),
             Task::Pattern { site } => self.match_class(objects, site),
             Task::MappingPattern { site } => self.match_keys(objects, reasons, site),
+            Task::NarrowOutClass { site } => self.narrow_out(objects, reasons, site),
             Task::NarrowClass { site } => self.narrow(objects, reasons, site),
             Task::Callee { request, receiver } => self.callees(request, receiver, objects, reasons),
             Task::Attribute { name, sink, site, mode } => {
@@ -383,6 +388,7 @@ impl Engine<'_> {
             Task::Accept { site, result } => self.accept(objects, reasons, site, result),
             Task::Convert { site, name } => self.convert(objects, site, name),
             Task::Match { class, result } => self.match_exception(objects, reasons, class, result),
+            Task::NoMatch { class, result } => self.no_match(objects, reasons, class, result),
             Task::NotNone { result } => {
                 for &object in objects {
                     if self.class_of(object) != Some(self.known.none) {

@@ -329,6 +329,14 @@ pub(crate) enum Task {
     MatchExternal {
         result: NodeId,
     },
+    /// Classes of which a value is known to be no instance.
+    NarrowOutClass {
+        site: SiteId,
+    },
+    NoMatch {
+        class: ObjId,
+        result: NodeId,
+    },
     NotNone {
         result: NodeId,
     },

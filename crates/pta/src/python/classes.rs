@@ -89,6 +89,14 @@ impl ClassTable {
                 .get(class)
                 .is_some_and(|info| info.orders.iter().any(|order| order.contains(&Base::Class(base))))
     }
+    /// Whether `class` is `base` or a subclass by every linearisation.
+    #[must_use]
+    pub fn certainly_subclass(&self, class: ObjId, base: ObjId) -> bool {
+        class == base
+            || self.get(class).is_some_and(|info| {
+                !info.orders.is_empty() && info.orders.iter().all(|order| order.contains(&Base::Class(base)))
+            })
+    }
     /// Whether some linearisation of `class` has a member that is not known.
     #[must_use]
     pub fn has_unknown_base(&self, class: ObjId) -> bool {

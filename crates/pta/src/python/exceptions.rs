@@ -101,6 +101,37 @@ impl Engine<'_> {
         }
     }
 
+    /// Classes of an `isinstance` test that failed arrived. Where the class may be one of several, the value fails at
+    /// least one of them; a tuple of classes excludes nothing.
+    pub(crate) fn narrow_out(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
+        let Operation::NarrowOut { value, result, .. } = *self.operation(site) else {
+            return;
+        };
+        let (value, result) = (self.site_node(site, value), self.site_node(site, result));
+        for &class in objects {
+            match self.heap.get(class) {
+                Object::Class(..) | Object::DynamicClass(_) => self.on(value, Task::NoMatch { class, result }),
+                _ => self.add_edge(value, result),
+            }
+        }
+        if !reasons.is_empty() {
+            self.add_edge(value, result);
+        }
+    }
+
+    /// Values arrived that are no instances of the class; what may be one is passed on as well.
+    pub(crate) fn no_match(&mut self, objects: &[ObjId], reasons: ReasonSet, class: ObjId, result: NodeId) {
+        for &object in objects {
+            let certain = self
+                .class_of(object)
+                .is_some_and(|own| self.classes.certainly_subclass(own, class));
+            if !certain {
+                self.add_object(result, object);
+            }
+        }
+        self.add_reasons(result, reasons);
+    }
+
     /// Whether the class comes from a library model: operations may raise it without a `raise` in sight.
     fn is_library_class(&self, class: ObjId) -> bool {
         matches!(self.heap.get(class), Object::Class(code, _) if self.program.is_model(code))

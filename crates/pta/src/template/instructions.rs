@@ -753,6 +753,17 @@ impl Builder<'_> {
                     result: self.fresh(),
                 }
             }
+            TestKind::IsInstance { class } if !fact.holds => {
+                let class = self.local(class);
+                if class == NO_LOCAL {
+                    return None;
+                }
+                Operation::NarrowOut {
+                    value,
+                    class,
+                    result: self.fresh(),
+                }
+            }
             TestKind::IsInstance { class } if fact.holds => {
                 let class = self.local(class);
                 if class == NO_LOCAL {
@@ -775,8 +786,10 @@ impl Builder<'_> {
             },
             _ => return None,
         };
-        let (Operation::Catch { result, .. } | Operation::Narrow { result, .. } | Operation::NotNone { result, .. }) =
-            operation
+        let (Operation::Catch { result, .. }
+        | Operation::Narrow { result, .. }
+        | Operation::NarrowOut { result, .. }
+        | Operation::NotNone { result, .. }) = operation
         else {
             return None;
         };

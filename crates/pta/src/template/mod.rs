@@ -233,6 +233,8 @@ pub(crate) enum Operation {
         class: Local,
         result: Local,
     },
+    /// The value where it is no instance of a class.
+    NarrowOut { value: Local, class: Local, result: Local },
     /// The value where it is not None.
     NotNone { value: Local, result: Local },
     /// The value where it is an instance of a class.
