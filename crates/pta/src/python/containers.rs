@@ -5,17 +5,31 @@
 //! edges is linear in the number of keys. Keys of mappings have a slot too. Data model 3.3.7 "Emulating container types".
 
 use crate::engine::{ArgumentSource, CallKind, Engine, GroupKey, KeyWatcher, NO_NODE, Request, Sink, Task};
-use crate::heap::{Field, Object, Step};
+use crate::heap::{Allocation, Field, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::{Key, Operation};
 use hognose_base::{ReasonSet, UnresolvedKind};
 use smallvec::smallvec;
+
+/// Keys of a container that are told apart.
+const MAX_KEYS: usize = 256;
+/// The same for `*args` and `**kwargs` objects, which pass their elements on to one another.
+const MAX_VARIADIC_KEYS: usize = 12;
 
 impl Engine<'_> {
     /// The slot of an element, with the edges that make it part of the container.
     pub(crate) fn element_slot(&mut self, object: ObjId, field: Field) -> NodeId {
         if let Some(node) = self.heap.slot(object, field) {
             return node;
+        }
+        // Beyond so many keys an element may be under any: the slot of unknown keys feeds every load.
+        let crowded = field.is_key()
+            && self.heap.keys.get(&object).is_some_and(|keys| {
+                let variadic = matches!(self.heap.get(object), Object::Instance(_, Allocation::Variadic(..)));
+                keys.len() >= if variadic { MAX_VARIADIC_KEYS } else { MAX_KEYS }
+            });
+        if crowded {
+            return self.element_slot(object, Field::ANY_IN);
         }
         if field == Field::ANY_IN {
             let any = self.slot(object, Field::ANY_IN);
@@ -148,9 +162,7 @@ impl Engine<'_> {
                     let (from, to) = if load { (slot, node) } else { (node, slot) };
                     self.add_edge(from, to);
                 }
-                None if self.heap.get(key)
-                    == Object::Instance(self.known.slice, crate::heap::Allocation::Singleton) =>
-                {
+                None if self.heap.get(key) == Object::Instance(self.known.slice, Allocation::Singleton) => {
                     self.slice(base, load, node);
                 }
                 None => unknown = true,
@@ -190,7 +202,7 @@ impl Engine<'_> {
         let Object::Instance(class, allocation) = self.heap.get(base) else {
             return base;
         };
-        if matches!(allocation, crate::heap::Allocation::Slice(_)) {
+        if matches!(allocation, Allocation::Slice(_)) {
             return base;
         }
         let own = if self.known.is_container(class) {
@@ -198,8 +210,7 @@ impl Engine<'_> {
         } else {
             self.known.list
         };
-        self.heap
-            .object(Object::Instance(own, crate::heap::Allocation::Slice(base)))
+        self.heap.object(Object::Instance(own, Allocation::Slice(base)))
     }
 
     // ---- subscripts as operations -----------------------------------------------------------------------------------
@@ -336,7 +347,7 @@ impl Engine<'_> {
             Key::Node(local) => return self.site_node(site, local),
             Key::Str(name) => Object::Str(name),
             Key::Int(value) => Object::Int(value),
-            Key::Any => Object::Instance(self.known.object, crate::heap::Allocation::Singleton),
+            Key::Any => Object::Instance(self.known.object, Allocation::Singleton),
         };
         let object = self.heap.object(object);
         self.single(object)
