@@ -80,7 +80,6 @@ pub(crate) struct Engine<'p> {
     pub(crate) unpack_general: FxHashSet<SiteId>,
     pub(crate) entry_instances: FxHashSet<ObjId>,
     pub(crate) missing_reported: bool,
-    pub(crate) reported_sites: FxHashSet<SiteId>,
     pub(crate) target_sites: Option<FxHashSet<SiteId>>,
     /// Nodes for which a task without operands was made.
     once: FxHashSet<(NodeId, u8)>,
@@ -135,7 +134,6 @@ impl<'p> Engine<'p> {
             unpack_general: FxHashSet::default(),
             entry_instances: FxHashSet::default(),
             missing_reported: false,
-            reported_sites: FxHashSet::default(),
             target_sites: None,
             once: FxHashSet::default(),
             spread_seen: FxHashSet::default(),

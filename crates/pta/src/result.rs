@@ -601,10 +601,10 @@ impl PointsTo {
                 add(base, &|object| self.attribute_fields(object, name, true), true);
             }
             Operation::LoadItem { base, key, .. } => {
-                add(base, &|object| self.item_fields(act, object, key, false), false);
+                add(base, &|_| self.item_fields(act, key, false), false);
             }
             Operation::StoreItem { base, key, .. } => {
-                add(base, &|object| self.item_fields(act, object, key, true), true);
+                add(base, &|_| self.item_fields(act, key, true), true);
             }
             Operation::Next { iterator, .. } => add(iterator, &|_| vec![Field::ALL_OUT], false),
             Operation::Unpack { iterable, .. } => add(iterable, &|_| vec![Field::ALL_OUT], false),
@@ -664,7 +664,7 @@ impl PointsTo {
         }
     }
 
-    fn item_fields(&self, act: ActId, object: ObjId, key: crate::template::Key, write: bool) -> Vec<Field> {
+    fn item_fields(&self, act: ActId, key: crate::template::Key, write: bool) -> Vec<Field> {
         use crate::template::Key;
         let unknown = if write { Field::ANY_IN } else { Field::ALL_OUT };
         match key {
@@ -682,7 +682,6 @@ impl PointsTo {
                     Object::Int(value) if value >= 0 => fields.push(Field::int_key(value)),
                     _ => all = false,
                 });
-                let _ = object;
                 if all && !fields.is_empty() {
                     fields
                 } else {

@@ -42,8 +42,6 @@ pub struct SolverStats {
     pub edges: u64,
     /// Nodes merged into another.
     pub merged: u64,
-    /// Nodes that reached the limit of objects.
-    pub full: u64,
 }
 
 /// Nodes, their sets and the edges between them.

@@ -477,7 +477,7 @@ impl Engine<'_> {
                         self.class_store_hook(object, name, value, site);
                     }
                 }
-                Object::External(_) => self.escape_node(value, site),
+                Object::External(_) => self.escape_node(value),
                 _ => self.store_on_instance(object, name, value, site, raw),
             }
         }

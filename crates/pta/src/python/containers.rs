@@ -308,7 +308,7 @@ impl Engine<'_> {
             }
             Operation::StoreItem { value, .. } => {
                 let value = self.site_node(site, value);
-                self.escape_node(value, site);
+                self.escape_node(value);
             }
             _ => {}
         }

@@ -6,7 +6,7 @@
 
 use crate::engine::{Engine, RequestId, Target, Task};
 use crate::heap::{Object, Step};
-use crate::ids::{ChainId, NodeId, ObjId, SiteId};
+use crate::ids::{ChainId, NodeId, ObjId};
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 
 impl Engine<'_> {
@@ -66,22 +66,20 @@ impl Engine<'_> {
 
     /// The arguments of a call to code that is not known escape.
     pub(crate) fn escape_arguments(&mut self, request: RequestId, receiver: NodeId) {
-        let site = self.requests[request].site;
         let nodes = self.argument_nodes(request, receiver);
         for node in nodes
             .positional
             .into_iter()
             .chain(nodes.keywords.into_iter().map(|(_, node)| node))
         {
-            self.escape_node(node, site);
+            self.escape_node(node);
         }
         for node in nodes.star.into_iter().chain(nodes.mappings) {
             self.on_once(node, Task::EscapeElements);
         }
     }
 
-    pub(crate) fn escape_node(&mut self, node: NodeId, site: SiteId) {
-        let _ = site;
+    pub(crate) fn escape_node(&mut self, node: NodeId) {
         self.on_once(node, Task::Escape);
     }
 

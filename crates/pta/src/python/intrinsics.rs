@@ -118,8 +118,6 @@ intrinsics! {
     IsInstance = "isinstance",
     /// `only(obj, cls)`: the object where it is an instance of the class.
     Only = "only",
-    /// `first_parameter_class()`: reserved.
-    Identity = "identity",
 }
 
 /// Constant names that one `getattr` or `setattr` tells apart.
@@ -284,11 +282,10 @@ impl Engine<'_> {
             Intrinsic::GeneratedCode => self.unknown_result(site, result, UnresolvedKind::GeneratedCode),
             Intrinsic::Escape | Intrinsic::Callback => {
                 for &node in &nodes.positional {
-                    self.escape_node(node, site);
+                    self.escape_node(node);
                 }
             }
             Intrinsic::Only => self.on(second, Task::OnlyClass { value: first, result }),
-            Intrinsic::Identity => self.add_edge(first, result),
         }
     }
 

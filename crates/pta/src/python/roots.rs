@@ -352,8 +352,7 @@ impl Engine<'_> {
             }
             let silent = self.solver.set(result).is_empty()
                 && self.solver.reasons(result).is_empty()
-                && !self.solver.set(base).is_empty()
-                && !self.reported_sites.contains(&site);
+                && !self.solver.set(base).is_empty();
             let kind = match *self.operation(site) {
                 Operation::LoadAttribute { .. } => UnresolvedKind::MissingAttribute,
                 Operation::LoadItem { .. } => UnresolvedKind::UnknownKey,

@@ -3,8 +3,8 @@
 //! Library Reference, `super`: the search starts right behind the class given; the order is that of the receiver's type
 //! (of the receiver itself, if it is a class). CPython: `Objects/typeobject.c`, `super_getattro`.
 
-use crate::engine::{Engine, GroupKey, NO_NODE, Sink, SuperSink, Task};
-use crate::heap::{Field, Object};
+use crate::engine::{Engine, GroupKey, Sink, SuperSink, Task};
+use crate::heap::Object;
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::FIRST_FREE_LOCAL;
 use hognose_base::Symbol;
@@ -98,6 +98,5 @@ impl Engine<'_> {
                 );
             }
         }
-        let _ = (NO_NODE, Field::CONTENTS);
     }
 }

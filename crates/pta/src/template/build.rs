@@ -221,8 +221,7 @@ impl<'a> Builder<'a> {
     }
 
     fn parameters(&mut self) {
-        for parameter in &self.program.codes[self.code].signature.parameters {
-            let _ = parameter;
+        for _ in &self.program.codes[self.code].signature.parameters {
             let local = self.fresh();
             self.template.parameters.push(local);
         }

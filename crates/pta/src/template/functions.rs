@@ -75,7 +75,7 @@ impl Builder<'_> {
         }
         let result = self.last_result(inst);
         if self.is_build_class(inputs[0]) {
-            self.class_statement(inst, inputs, arguments, result, raises);
+            self.class_statement(inst, arguments, result, raises);
             return;
         }
         let callee = self.callee(inputs[0]);
@@ -185,16 +185,8 @@ impl Builder<'_> {
         matches!(self.ssa.values[callee], Def::Inst { inst, .. } if self.body.insts[inst].op == Op::LoadBuildClass)
     }
 
-    pub(super) fn class_statement(
-        &mut self,
-        inst: InstId,
-        inputs: &[ValueId],
-        mut arguments: Arguments,
-        result: Local,
-        raises: Local,
-    ) {
+    pub(super) fn class_statement(&mut self, inst: InstId, mut arguments: Arguments, result: Local, raises: Local) {
         let function = arguments.positional.first().copied().unwrap_or(NO_LOCAL);
-        let _ = inputs;
         let body = self
             .function_of
             .get(&function)
