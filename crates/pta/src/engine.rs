@@ -46,6 +46,8 @@ pub(crate) struct Engine<'p> {
     pub(crate) known: WellKnown,
     pub(crate) acts: IndexVec<ActId, Activation>,
     act_of: FxHashMap<(CodeId, Option<SiteId>), ActId>,
+    /// Whether a code object has an activation.
+    pub(crate) reached: IndexVec<CodeId, bool>,
     pub(crate) site_acts: IndexVec<SiteId, ActId>,
     pub(crate) tasks: Vec<Task>,
     /// Keyed elements that watchers of their containers are still to be told of.
@@ -55,7 +57,11 @@ pub(crate) struct Engine<'p> {
     pub(crate) requests: IndexVec<RequestId, Request>,
     /// Receiver groups: (what asks, class) -> node.
     pub(crate) groups: FxHashMap<(GroupKey, ObjId), NodeId>,
+    /// Receiver groups of classes that share a look-up: (what asks, node of the look-up) -> node.
+    pub(crate) shared_groups: FxHashMap<(GroupKey, NodeId), NodeId>,
     pub(crate) singles: FxHashMap<ObjId, NodeId>,
+    /// The classes of the receivers of a group.
+    pub(crate) receiver_types: FxHashMap<NodeId, NodeId>,
     /// Value nodes of requests: what arrives there is called.
     pub(crate) callee_nodes: FxHashMap<RequestId, NodeId>,
     pub(crate) function_cells: FxHashMap<ObjId, Vec<CellRef>>,
@@ -109,13 +115,16 @@ impl<'p> Engine<'p> {
             known: WellKnown::default(),
             acts: IndexVec::new(),
             act_of: FxHashMap::default(),
+            reached: IndexVec::from_elem(false, program.codes.len()),
             site_acts: IndexVec::new(),
             tasks: Vec::new(),
             deferred: VecDeque::new(),
             new_keys: VecDeque::new(),
             requests: IndexVec::new(),
             groups: FxHashMap::default(),
+            shared_groups: FxHashMap::default(),
             singles: FxHashMap::default(),
+            receiver_types: FxHashMap::default(),
             callee_nodes: FxHashMap::default(),
             function_cells: FxHashMap::default(),
             function_defaults: FxHashMap::default(),
@@ -317,6 +326,16 @@ impl<'p> Engine<'p> {
         (node, true)
     }
 
+    /// The members of a receiver group of classes that share a look-up; new groups are reported by the flag.
+    pub(crate) fn shared_group(&mut self, key: GroupKey, found: NodeId) -> (NodeId, bool) {
+        if let Some(&node) = self.shared_groups.get(&(key, found)) {
+            return (node, false);
+        }
+        let node = self.solver.node();
+        self.shared_groups.insert((key, found), node);
+        (node, true)
+    }
+
     /// Does `task` for what is at `node` and for what will come.
     pub(crate) fn on(&mut self, node: NodeId, task: Task) {
         if node == NO_NODE {
@@ -404,14 +423,29 @@ impl<'p> Engine<'p> {
     }
     pub(crate) fn add_act(&mut self, act: Activation) -> ActId {
         let key = (act.code, act.context);
+        self.reached[act.code] = true;
         let id = self.acts.push(act);
         self.act_of.insert(key, id);
         id
     }
 
-    /// The context under which a call at `site` runs `code`: small library models are cloned per call site.
-    pub(crate) fn context_for(&self, code: CodeId, site: SiteId) -> Option<SiteId> {
-        if !self.program.is_model(code) || !self.templates[code].is_small() {
+    /// The context under which a call at `site` runs the code of a function object. Small library models are cloned per
+    /// call site; small functions of the program where they are applied to a function or class literal (decorators,
+    /// mostly), since one shared activation would mix up all that it is ever applied to. What such a clone defines runs
+    /// under its context.
+    pub(crate) fn context_for(&self, function: ObjId, code: CodeId, site: SiteId) -> Option<SiteId> {
+        if !self.program.is_model(code) {
+            if let Some(context) = self.defining_context(function) {
+                return Some(context);
+            }
+            let act = &self.acts[self.site_acts[site]];
+            let operation = site.raw() - act.sites.raw();
+            if self.config.merge_definitions || self.templates[act.code].applications.binary_search(&operation).is_err()
+            {
+                return None;
+            }
+        }
+        if !self.templates[code].is_small() {
             return None;
         }
         // A model that is already running up the chain is not cloned again: recursion stays bounded.
@@ -426,6 +460,15 @@ impl<'p> Engine<'p> {
             at = act.context;
         }
         Some(site)
+    }
+
+    /// The context of the activation that made a function object, if that is a clone of code of the program.
+    pub(crate) fn defining_context(&self, function: ObjId) -> Option<SiteId> {
+        let Object::Function(_, maker, _) = self.heap.get(function) else {
+            return None;
+        };
+        let maker = &self.acts[maker];
+        maker.context.filter(|_| !self.program.is_model(maker.code))
     }
 
     /// The instance of a class allocated at a site; scalars have one instance each.

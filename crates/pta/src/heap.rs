@@ -313,17 +313,22 @@ impl Heap {
         let known = self.chains.contains(&next);
         if !known && (here.depth >= MAX_STEPS || size >= MAX_CHAINS_PER_ROOT) {
             self.folded_chains += 1;
-            return self.chain(
-                Chain {
-                    parent: Some(root),
-                    step: Step::Any,
-                    depth: MAX_STEPS,
-                    path: 0,
-                },
-                Some(root),
-            );
+            return self.any_of_root(from);
         }
         self.chain(next, Some(root))
+    }
+    /// The chain `root.*`: anything that the root of a chain leads to.
+    pub(crate) fn any_of_root(&mut self, chain: ChainId) -> ChainId {
+        let root = self.roots[chain];
+        self.chain(
+            Chain {
+                parent: Some(root),
+                step: Step::Any,
+                depth: MAX_STEPS,
+                path: 0,
+            },
+            Some(root),
+        )
     }
     /// The prefix of a chain that already ends in this attribute step: `x.parent.parent` is `x.parent`.
     fn earlier(&self, from: ChainId, step: Step) -> Option<ChainId> {

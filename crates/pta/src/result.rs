@@ -290,10 +290,13 @@ impl PointsTo {
     /// The call site in the program on whose behalf a site of a cloned model acts; itself outside models.
     #[must_use]
     pub fn origin(&self, mut site: SiteId) -> SiteId {
-        while let Some(outer) = self.acts[self.site_acts[site]].context {
-            site = outer;
+        loop {
+            let act = &self.acts[self.site_acts[site]];
+            match act.context {
+                Some(outer) if self.program.is_model(act.code) => site = outer,
+                _ => return site,
+            }
         }
-        site
     }
     /// Code and instruction of a site.
     #[must_use]
@@ -544,7 +547,10 @@ impl PointsTo {
         match self.heap.get(object) {
             Object::Instance(_, Allocation::Site(site)) => Some(self.site_place(self.origin(site))),
             Object::Instance(_, Allocation::Inst(act, inst, _)) | Object::Function(_, act, inst) => {
-                match self.acts[act].context {
+                match self.acts[act]
+                    .context
+                    .filter(|_| self.program.is_model(self.acts[act].code))
+                {
                     Some(site) => Some(self.site_place(self.origin(site))),
                     None => Some((self.acts[act].code, inst)),
                 }

@@ -231,6 +231,18 @@ impl Solver {
         });
         self.listener_heads[node] = place;
     }
+    /// The listeners of a node, in the order in which they subscribed.
+    pub(crate) fn listeners_of(&self, node: NodeId) -> Vec<Listener> {
+        let mut listeners = Vec::new();
+        let mut at = self.listener_heads[self.find(node)];
+        while at != END {
+            let link = self.listeners[at as usize];
+            listeners.push(link.item);
+            at = link.next;
+        }
+        listeners.reverse();
+        listeners
+    }
     /// What a new listener of a node has missed. What is pending at the node is not part of it: it will be delivered.
     #[must_use]
     pub(crate) fn current(&self, node: NodeId) -> Delta {

@@ -157,7 +157,8 @@ pub(crate) enum Task {
         sink: Sink,
         site: SiteId,
         receiver: NodeId,
-        class: ObjId,
+        /// The class, if all receivers have the same.
+        class: Option<ObjId>,
         through_class: bool,
     },
     /// Metaclasses through which an attribute of a class is looked up.

@@ -12,7 +12,7 @@
 use crate::engine::{
     ArgumentSource, CallKind, Engine, GroupKey, Lookup, NO_NODE, Question, Request, RequestId, Sink, SuperSink, Task,
 };
-use crate::heap::{Field, Object};
+use crate::heap::Object;
 use crate::ids::{ModuleId, NodeId, ObjId, SiteId};
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 use smallvec::{SmallVec, smallvec};
@@ -74,11 +74,7 @@ impl Engine<'_> {
             self.add_object(node, class);
             return;
         }
-        let (receiver, new) = self.group(GroupKey::Sink(sink), class);
-        self.add_object(receiver, object);
-        if new {
-            self.class_members(class, name, sink, site, receiver, mode);
-        }
+        self.class_members(class, object, name, sink, site, mode);
         // A bound method shows the attributes of its function; scalars have none of their own.
         let holder = match self.heap.get(object) {
             Object::Bound(function, _) => function,
@@ -95,34 +91,29 @@ impl Engine<'_> {
         }
     }
 
-    fn class_members(&mut self, class: ObjId, name: Symbol, sink: Sink, site: SiteId, receiver: NodeId, mode: Lookup) {
+    /// What the class of an instance has under the name, for receivers that share it.
+    fn class_members(&mut self, class: ObjId, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
         let getattribute = self.symbol("__getattribute__");
         if mode == Lookup::Normal && self.class_may_have(class, getattribute) {
-            self.computed_attribute(class, getattribute, name, sink, site, receiver);
+            let (receiver, new) = self.group(GroupKey::Sink(sink), class);
+            self.add_object(receiver, object);
+            if new {
+                self.computed_attribute(class, getattribute, name, sink, site, receiver);
+            }
             return;
         }
-        let found = self.lookup(class, name);
-        self.on(
-            found,
-            Task::Member {
+        let found = self.shared_lookup(class, name);
+        let (receiver, new) = self.shared_group(GroupKey::Sink(sink), found);
+        self.add_object(receiver, object);
+        if new {
+            let task = Task::Member {
                 sink,
                 site,
                 receiver,
-                class,
+                class: None,
                 through_class: false,
-            },
-        );
-        let any = self.slot(class, Field::ANY_ATTRIBUTE);
-        let node = self.sink_node(sink);
-        self.add_edge(any, node);
-        if mode != Lookup::Special {
-            self.questions.push(Question::GetAttr {
-                class,
-                name,
-                receiver,
-                sink,
-                site,
-            });
+            };
+            self.subscribe_group(found, task, name, class, mode);
         }
     }
 
@@ -154,7 +145,7 @@ impl Engine<'_> {
                 sink: Sink::Call(request),
                 site,
                 receiver,
-                class,
+                class: Some(class),
                 through_class: false,
             },
         );
@@ -162,17 +153,17 @@ impl Engine<'_> {
 
     fn class_attribute(&mut self, class: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
         if mode != Lookup::Special {
-            let (receiver, new) = self.group(GroupKey::ClassSink(sink), class);
+            let found = self.shared_lookup(class, name);
+            let (receiver, new) = self.shared_group(GroupKey::ClassSink(sink), found);
+            self.add_object(receiver, class);
             if new {
-                self.add_object(receiver, class);
-                let found = self.lookup(class, name);
                 self.on(
                     found,
                     Task::Member {
                         sink,
                         site,
                         receiver,
-                        class,
+                        class: None,
                         through_class: true,
                     },
                 );
@@ -221,7 +212,7 @@ impl Engine<'_> {
                         sink,
                         site,
                         receiver,
-                        class: meta,
+                        class: Some(meta),
                         through_class: false,
                     },
                 );
@@ -273,7 +264,7 @@ impl Engine<'_> {
         sink: Sink,
         site: SiteId,
         receiver: NodeId,
-        class: ObjId,
+        class: Option<ObjId>,
         through_class: bool,
     ) {
         for &object in objects {
@@ -285,7 +276,15 @@ impl Engine<'_> {
         }
     }
 
-    fn member(&mut self, object: ObjId, sink: Sink, site: SiteId, receiver: NodeId, class: ObjId, through_class: bool) {
+    fn member(
+        &mut self,
+        object: ObjId,
+        sink: Sink,
+        site: SiteId,
+        receiver: NodeId,
+        class: Option<ObjId>,
+        through_class: bool,
+    ) {
         match self.heap.get(object) {
             Object::Function(..) | Object::Intrinsic(_) => {
                 if let Sink::New(request) = sink {
@@ -309,7 +308,7 @@ impl Engine<'_> {
             Object::Instance(kind, _) if self.classes.is_subclass(kind, self.known.classmethod) => {
                 let function = self.symbol("__func__");
                 let slot = self.attribute_slot(object, function);
-                let class = if through_class { receiver } else { self.single(class) };
+                let class = self.owner_node(receiver, class, through_class);
                 self.on(slot, Task::BindTo { sink, receiver: class });
             }
             Object::Instance(kind, _) if self.classes.is_subclass(kind, self.known.staticmethod) => {
@@ -322,6 +321,15 @@ impl Engine<'_> {
                 self.descriptor(object, kind, sink, site, receiver, class, through_class);
             }
             _ => self.plain(sink, object),
+        }
+    }
+
+    /// The class through which an attribute was found.
+    fn owner_node(&mut self, receiver: NodeId, class: Option<ObjId>, through_class: bool) -> NodeId {
+        match class {
+            _ if through_class => receiver,
+            Some(class) => self.single(class),
+            None => self.receiver_types(receiver),
         }
     }
 
@@ -398,7 +406,7 @@ impl Engine<'_> {
         sink: Sink,
         site: SiteId,
         receiver: NodeId,
-        class: ObjId,
+        class: Option<ObjId>,
         through_class: bool,
     ) {
         let get = self.symbol("__get__");
@@ -407,7 +415,7 @@ impl Engine<'_> {
             return;
         }
         let none = self.scalar(self.known.none);
-        let owner = self.single(class);
+        let owner = self.owner_node(receiver, class, through_class);
         let instance = if through_class { self.single(none) } else { receiver };
         let result = self.sink_node(sink);
         let descriptor = self.single(object);
@@ -449,7 +457,7 @@ impl Engine<'_> {
                 sink: Sink::Call(request),
                 site,
                 receiver,
-                class,
+                class: Some(class),
                 through_class: false,
             },
         );
@@ -498,16 +506,18 @@ impl Engine<'_> {
     fn store_on_instance(&mut self, object: ObjId, name: Symbol, value: NodeId, site: SiteId, raw: bool) {
         let Some(class) = self.class_of(object) else { return };
         let hook = self.symbol(if value == NO_NODE { "__delattr__" } else { "__setattr__" });
-        let (receiver, new) = self.group(GroupKey::Store(site, name, raw), class);
-        self.add_object(receiver, object);
         if !raw && self.class_may_have(class, hook) {
+            let (receiver, new) = self.group(GroupKey::Store(site, name, raw), class);
+            self.add_object(receiver, object);
             if new {
                 self.store_hook(class, receiver, hook, name, value, site);
             }
             return;
         }
+        let found = self.shared_lookup(class, name);
+        let (receiver, new) = self.shared_group(GroupKey::Store(site, name, raw), found);
+        self.add_object(receiver, object);
         if new {
-            let found = self.lookup(class, name);
             self.on(found, Task::StoreMember { site, receiver, value });
         }
         let takes = !self.known.is_scalar(class) && class != self.known.method;

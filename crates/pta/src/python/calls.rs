@@ -109,19 +109,19 @@ impl Engine<'_> {
     }
 
     fn call_instance(&mut self, request: RequestId, object: ObjId, class: ObjId) {
-        let (receiver, new) = self.group(GroupKey::Call(request), class);
+        let name = self.symbol("__call__");
+        let found = self.shared_lookup(class, name);
+        let (receiver, new) = self.shared_group(GroupKey::Call(request), found);
         self.add_object(receiver, object);
         if new {
-            let name = self.symbol("__call__");
             let site = self.requests[request].site;
-            let found = self.lookup(class, name);
             self.on(
                 found,
                 Task::Member {
                     sink: Sink::Call(request),
                     site,
                     receiver,
-                    class,
+                    class: None,
                     through_class: false,
                 },
             );
@@ -157,7 +157,11 @@ impl Engine<'_> {
             }
         };
         let constant = self.program.is_model(code) && self.templates[code].is_constant();
-        let context = if constant { None } else { self.context_for(code, site) };
+        let context = if constant {
+            None
+        } else {
+            self.context_for(function, code, site)
+        };
         let act = self.activate(code, context, None);
         self.target(site, kind, Target::Function(act));
         if !constant {
@@ -502,7 +506,7 @@ impl Engine<'_> {
                         sink,
                         site,
                         receiver,
-                        class: meta,
+                        class: Some(meta),
                         through_class: false,
                     },
                 );
@@ -554,7 +558,7 @@ impl Engine<'_> {
                     sink: Sink::New(new),
                     site,
                     receiver,
-                    class,
+                    class: Some(class),
                     through_class: true,
                 },
             );
@@ -592,11 +596,11 @@ impl Engine<'_> {
             if self.known.is_scalar(own) {
                 continue;
             }
-            let (receiver, new) = self.group(GroupKey::Initialise(request), own);
+            let found = self.shared_lookup(own, name);
+            let (receiver, new) = self.shared_group(GroupKey::Initialise(request), found);
             self.add_object(receiver, object);
             if new {
                 let site = self.requests[request].site;
-                let found = self.lookup(own, name);
                 let sink = Sink::Call(request);
                 self.on(
                     found,
@@ -604,7 +608,7 @@ impl Engine<'_> {
                         sink,
                         site,
                         receiver,
-                        class: own,
+                        class: None,
                         through_class: false,
                     },
                 );

@@ -52,6 +52,12 @@ pub struct ClassInfo {
     lookups: Vec<(Option<ObjId>, Symbol, NodeId)>,
     /// Direct subclasses.
     pub subclasses: Vec<ObjId>,
+    /// Names whose look-up other classes share, with the shared node.
+    pub(crate) shared: Vec<(Symbol, NodeId)>,
+    /// What is stored on this class and its bases under names that are not known.
+    pub(crate) any_sources: Vec<NodeId>,
+    /// Whether its receivers ask `__getattr__`.
+    pub(crate) asks: bool,
     dirty: bool,
     /// Whether the class statement names a metaclass; else it is inherited.
     names_metaclass: bool,
@@ -65,6 +71,10 @@ pub struct ClassTable {
     infos: IndexVec<ClassId, ClassInfo>,
     by_object: FxHashMap<ObjId, ClassId>,
     lookups: FxHashMap<(ObjId, Option<ObjId>, Symbol), NodeId>,
+    /// Look-ups by which receivers are grouped.
+    pub(crate) shared: FxHashMap<(ObjId, Symbol), NodeId>,
+    /// The node of a name that a class certainly lacks.
+    pub(crate) absent: FxHashMap<Symbol, NodeId>,
     dirty: Vec<ClassId>,
 }
 
@@ -73,6 +83,18 @@ impl ClassTable {
     #[must_use]
     pub fn get(&self, object: ObjId) -> Option<&ClassInfo> {
         self.by_object.get(&object).map(|&id| &self.infos[id])
+    }
+    pub(crate) fn get_mut(&mut self, object: ObjId) -> Option<&mut ClassInfo> {
+        self.by_object.get(&object).map(|&id| &mut self.infos[id])
+    }
+    /// The look-ups of a class along its whole order that no other class shares.
+    pub(crate) fn own_lookups(&self, class: ObjId) -> Vec<(Symbol, NodeId)> {
+        let lookups = self.get(class).map(|info| info.lookups.as_slice()).unwrap_or_default();
+        lookups
+            .iter()
+            .filter(|(start, ..)| start.is_none())
+            .map(|&(_, name, node)| (name, node))
+            .collect()
     }
     /// All classes in order of creation.
     pub fn iter(&self) -> impl Iterator<Item = &ClassInfo> {
@@ -138,7 +160,7 @@ impl Engine<'_> {
     /// Runs the body with the class as its namespace. Its cells come from the function object that was made for it.
     fn class_body(&mut self, site: SiteId, class: ObjId, body: CodeId, function: Local) {
         let act = self.site_acts[site];
-        let context = self.acts[act].context.filter(|_| self.program.is_model(body));
+        let context = self.acts[act].context;
         let body_act = self.activate(body, context, Some(class));
         if function != NO_LOCAL {
             let code = self.acts[act].code;
@@ -199,7 +221,7 @@ impl Engine<'_> {
                 sink: Sink::New(request),
                 site,
                 receiver,
-                class,
+                class: Some(class),
                 through_class: true,
             },
         );
@@ -221,6 +243,9 @@ impl Engine<'_> {
             conflict: false,
             lookups: Vec::new(),
             subclasses: Vec::new(),
+            shared: Vec::new(),
+            any_sources: Vec::new(),
+            asks: false,
             dirty: true,
             names_metaclass: metaclass != NO_NODE,
             metaclass_node,
@@ -375,6 +400,7 @@ impl Engine<'_> {
                 self.connect_lookup(order, start, name, node);
             }
         }
+        self.relinearised(class);
         for subclass in subclasses {
             if let Some(id) = self.classes.id(subclass)
                 && subclass != class
@@ -489,7 +515,7 @@ impl Engine<'_> {
 
     /// Special methods that nearly every object answers without running code that matters: not reported for external
     /// bases.
-    fn is_quiet_protocol(&self, name: Symbol) -> bool {
+    pub(crate) fn is_quiet_protocol(&self, name: Symbol) -> bool {
         matches!(
             self.program.text(name),
             "__bool__" | "__len__" | "__eq__" | "__ne__" | "__hash__" | "__getattr__" | "__getattribute__" | "__new__"

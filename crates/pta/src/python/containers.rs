@@ -395,7 +395,7 @@ impl Engine<'_> {
                     sink: Sink::New(request),
                     site,
                     receiver,
-                    class,
+                    class: Some(class),
                     through_class: true,
                 },
             );

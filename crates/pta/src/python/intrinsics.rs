@@ -364,7 +364,7 @@ impl Engine<'_> {
                 }
             }
             let any = self.element_slot(mapping, Field::ANY_IN);
-            let to = self.slot(class, Field::ANY_ATTRIBUTE);
+            let to = self.any_attribute(class);
             self.add_edge(any, to);
         }
     }
@@ -488,9 +488,7 @@ impl Engine<'_> {
                     _ => continue,
                 },
             };
-            let slot = self.slot(class, Field::ANY_ATTRIBUTE);
-            self.add_edge(value, slot);
-            self.add_reason(slot, UnresolvedKind::DynamicAttribute);
+            self.store_any_attribute(class, value);
         }
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod iteration;
 pub(crate) mod operators;
 pub(crate) mod patterns;
 pub(crate) mod roots;
+pub(crate) mod sharing;
 pub(crate) mod supers;
 pub(crate) mod well_known;
 

@@ -82,7 +82,7 @@ impl Engine<'_> {
                                 sink: Sink::Call(request),
                                 site,
                                 receiver,
-                                class,
+                                class: Some(class),
                                 through_class: false,
                             },
                         );
@@ -161,7 +161,7 @@ impl Engine<'_> {
                     let kind = self.program.codes[code].kind;
                     !self.program.is_model(code)
                         && (self.program.codes[code].is_function() || kind == CodeKind::GeneratorExpression)
-                        && self.find_act(code, None).is_none()
+                        && !self.reached[code]
                 }
                 None => false,
             })
@@ -194,8 +194,9 @@ impl Engine<'_> {
         let Object::Function(code, maker, _) = self.heap.get(function) else {
             return false;
         };
-        let fresh = self.find_act(code, None).is_none();
-        let act = self.activate(code, None, None);
+        let context = self.defining_context(function);
+        let fresh = self.find_act(code, context).is_none();
+        let act = self.activate(code, context, None);
         if fresh {
             self.acts[act].entry = true;
         }

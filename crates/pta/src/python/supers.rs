@@ -57,7 +57,7 @@ impl Engine<'_> {
                     sink,
                     site,
                     receiver: group,
-                    class: owner,
+                    class: Some(owner),
                     through_class,
                 },
             );

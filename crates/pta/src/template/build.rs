@@ -11,7 +11,7 @@ use hognose_ir::{
     BinaryOp, BlockId, Body, CommonConstant, Def, EdgeKind, InstId, NameId, Op, SlotId, Ssa, UnaryOp, ValueId, Var,
 };
 use hognose_pyc::{Object, ObjectId, Objects};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a value is known to be while the template is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,35 @@ impl<'a> Builder<'a> {
             })
             .collect();
         self.properties();
+        self.applications();
         self.template.locals = self.next_local;
+    }
+
+    /// Finds the calls that are given a function or class made here, directly or by another such call (`@a @b def f`).
+    fn applications(&mut self) {
+        let template = &mut self.template;
+        let mut made: FxHashSet<Local> = template.functions.iter().map(|def| def.result).collect();
+        for (at, operation) in template.operations.iter().enumerate() {
+            match *operation {
+                Operation::Class { result, .. } => {
+                    made.insert(result);
+                }
+                Operation::Call { call, result, .. } => {
+                    let arguments = &template.calls[call as usize];
+                    let keywords = arguments.keywords.iter().map(|(_, local)| local);
+                    if arguments
+                        .positional
+                        .iter()
+                        .chain(keywords)
+                        .any(|local| made.contains(local))
+                    {
+                        made.insert(result);
+                        template.applications.push(u32::try_from(at).unwrap_or(u32::MAX));
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Names of a class body that hold what `property(...)`, `@property` or `@name.setter` gives.

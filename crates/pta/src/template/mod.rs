@@ -398,6 +398,8 @@ pub(crate) struct Template {
     pub setup_annotations: Option<InstId>,
     /// Names of a class body whose value is a property, sorted.
     pub properties: Vec<Symbol>,
+    /// Calls that have a function or class made by this code among their arguments, sorted.
+    pub applications: Vec<u32>,
     /// Whether the code could not be lifted.
     pub is_empty: bool,
 }
