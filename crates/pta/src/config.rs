@@ -23,6 +23,8 @@ pub struct PtaConfig {
     pub ignore_arity: bool,
     /// How many model calls may be cloned inside one another.
     pub model_depth: u32,
+    /// Clones that one call may lead to; what it calls beyond shares one activation with all that do.
+    pub max_clones: u32,
     /// Objects one variable or field may hold before it carries the reason *budget* instead of more; 0 is no limit.
     pub max_objects: usize,
     /// Propagation steps after which the run stops with a partial result.
@@ -39,9 +41,10 @@ impl Default for PtaConfig {
             always_bind_defaults: false,
             ignore_arity: false,
             model_depth: 6,
-            max_objects: 32,
-            max_steps: Some(20_000_000),
-            max_edges: Some(12_000_000),
+            max_clones: 16,
+            max_objects: 12,
+            max_steps: Some(60_000_000),
+            max_edges: Some(40_000_000),
         }
     }
 }

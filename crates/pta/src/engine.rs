@@ -59,9 +59,13 @@ pub(crate) struct Engine<'p> {
     pub(crate) groups: FxHashMap<(GroupKey, ObjId), NodeId>,
     /// Receiver groups of classes that share a look-up: (what asks, node of the look-up) -> node.
     pub(crate) shared_groups: FxHashMap<(GroupKey, NodeId), NodeId>,
+    /// Receiver groups that were subscribed to another look-up later.
+    pub(crate) followed: FxHashSet<(NodeId, NodeId)>,
     pub(crate) singles: FxHashMap<ObjId, NodeId>,
     /// The classes of the receivers of a group.
     pub(crate) receiver_types: FxHashMap<NodeId, NodeId>,
+    /// Clones that each site outside all clones has led to.
+    clones: FxHashMap<SiteId, u32>,
     /// Value nodes of requests: what arrives there is called.
     pub(crate) callee_nodes: FxHashMap<RequestId, NodeId>,
     pub(crate) function_cells: FxHashMap<ObjId, Vec<CellRef>>,
@@ -69,7 +73,7 @@ pub(crate) struct Engine<'p> {
     pub(crate) signatures: FxHashMap<ObjId, Rc<Signature<Symbol>>>,
     /// Function objects in order of creation, for roots.
     pub(crate) function_objects: Vec<ObjId>,
-    pub(crate) site_targets: FxHashSet<(SiteId, CallKind, Target)>,
+    pub(crate) site_targets: Vec<(SiteId, CallKind, Target)>,
     pub(crate) site_reasons: FxHashMap<SiteId, ReasonSet>,
     pub(crate) questions: Vec<Question>,
     /// Sites whose left operand is a builtin scalar, so that the right one is asked at once.
@@ -123,14 +127,16 @@ impl<'p> Engine<'p> {
             requests: IndexVec::new(),
             groups: FxHashMap::default(),
             shared_groups: FxHashMap::default(),
+            followed: FxHashSet::default(),
             singles: FxHashMap::default(),
             receiver_types: FxHashMap::default(),
+            clones: FxHashMap::default(),
             callee_nodes: FxHashMap::default(),
             function_cells: FxHashMap::default(),
             function_defaults: FxHashMap::default(),
             signatures: FxHashMap::default(),
             function_objects: Vec::new(),
-            site_targets: FxHashSet::default(),
+            site_targets: Vec::new(),
             site_reasons: FxHashMap::default(),
             questions: Vec::new(),
             scalar_left: FxHashSet::default(),
@@ -215,9 +221,9 @@ impl<'p> Engine<'p> {
 
     /// What others read when the run is over.
     pub(crate) fn into_parts(self) -> crate::result::Parts {
-        #[allow(clippy::iter_over_hash_type)]
-        let mut site_targets: Vec<_> = self.site_targets.into_iter().collect();
+        let mut site_targets = self.site_targets;
         site_targets.sort_unstable();
+        site_targets.dedup();
         crate::result::Parts {
             solver: self.solver,
             heap: self.heap,
@@ -409,7 +415,7 @@ impl<'p> Engine<'p> {
         }
     }
     pub(crate) fn target(&mut self, site: SiteId, kind: CallKind, target: Target) {
-        self.site_targets.insert((site, kind, target));
+        self.site_targets.push((site, kind, target));
     }
     /// The symbol of a name that the engine needs; every such name is interned when the program is linked.
     pub(crate) fn symbol(&self, name: &str) -> Symbol {
@@ -423,6 +429,9 @@ impl<'p> Engine<'p> {
     }
     pub(crate) fn add_act(&mut self, act: Activation) -> ActId {
         let key = (act.code, act.context);
+        if let Some(site) = act.context {
+            *self.clones.entry(self.origin_of(site)).or_default() += 1;
+        }
         self.reached[act.code] = true;
         let id = self.acts.push(act);
         self.act_of.insert(key, id);
@@ -450,6 +459,7 @@ impl<'p> Engine<'p> {
         }
         // A model that is already running up the chain is not cloned again: recursion stays bounded.
         let mut at = Some(site);
+        let mut origin = site;
         let mut depth = 0;
         while let Some(site) = at {
             let act = &self.acts[self.site_acts[site]];
@@ -457,9 +467,24 @@ impl<'p> Engine<'p> {
                 return None;
             }
             depth += 1;
+            origin = site;
             at = act.context;
         }
+        // Nor does one call of the program make clones without end: where it may call many models that may call many
+        // models, their product is what would be cloned.
+        let clones = self.clones.get(&origin).copied().unwrap_or(0);
+        if clones >= self.config.max_clones && self.find_act(code, Some(site)).is_none() {
+            return None;
+        }
         Some(site)
+    }
+
+    /// The site outside all clones that led to a site.
+    fn origin_of(&self, mut site: SiteId) -> SiteId {
+        while let Some(caller) = self.acts[self.site_acts[site]].context {
+            site = caller;
+        }
+        site
     }
 
     /// The context of the activation that made a function object, if that is a clone of code of the program.

@@ -5,12 +5,10 @@
 
 use crate::ids::ObjId;
 use roaring::RoaringBitmap;
+use smallvec::SmallVec;
 
 /// Members a sorted array may have before it becomes a bitmap.
 const ARRAY_LIMIT: usize = 48;
-
-/// Members from which on a delta is added as a whole.
-const SETWISE: usize = 24;
 
 /// A set of objects.
 #[derive(Clone, Debug, Default)]
@@ -128,36 +126,15 @@ impl PtsSet {
         members
     }
 
-    /// Adds every member of `delta`, which is sorted; those that were new are pushed to `fresh` in order.
-    pub fn insert_all(&mut self, delta: &[ObjId], fresh: &mut Vec<ObjId>) {
-        if delta.len() < SETWISE {
-            fresh.extend(delta.iter().copied().filter(|&object| self.insert(object)));
-            return;
-        }
-        self.grow();
-        let Self::Bitmap(bitmap) = self else {
-            fresh.extend(delta.iter().copied().filter(|&object| self.insert(object)));
-            return;
-        };
-        // One pass over both instead of one search and one shift a member.
-        let Ok(mut new) = RoaringBitmap::from_sorted_iter(delta.iter().map(|object| object.raw())) else {
-            return;
-        };
-        new -= &**bitmap;
-        if !new.is_empty() {
-            fresh.extend(new.iter().map(ObjId::new));
-            **bitmap |= new;
-        }
-    }
-
-    /// Makes a set that is about to take many members a bitmap.
-    fn grow(&mut self) {
-        if !matches!(self, Self::Bitmap(_)) {
-            let mut bitmap = RoaringBitmap::new();
-            self.for_each(|object| {
-                bitmap.insert(object.raw());
-            });
-            *self = Self::Bitmap(Box::new(bitmap));
+    /// The members in ascending order, without the heap if there are few.
+    #[must_use]
+    pub fn members<const N: usize>(&self) -> SmallVec<[ObjId; N]> {
+        match self {
+            Self::Empty => SmallVec::new(),
+            Self::One(only) => SmallVec::from_slice(&[*only]),
+            Self::Few(count, members) => SmallVec::from_slice(&members[..usize::from(*count)]),
+            Self::Array(array) => SmallVec::from_slice(array),
+            Self::Bitmap(bitmap) => bitmap.iter().map(ObjId::new).collect(),
         }
     }
 
@@ -169,6 +146,12 @@ impl PtsSet {
             Self::Bitmap(bitmap) => 24 + bitmap.serialized_size(),
             _ => 0,
         }
+    }
+}
+
+impl PartialEq for PtsSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.members::<16>() == other.members::<16>()
     }
 }
 
@@ -193,18 +176,7 @@ mod tests {
                 prop_assert_eq!(set.len(), reference.len());
             }
             prop_assert_eq!(set.to_vec().iter().map(|o| o.raw()).collect::<Vec<_>>(), reference.iter().copied().collect::<Vec<_>>());
-            let mut whole = PtsSet::default();
-            let mut fresh = Vec::new();
-            whole.insert(ObjId::new(7));
-            let sorted: Vec<ObjId> = reference.iter().copied().map(ObjId::new).collect();
-            whole.insert_all(&sorted, &mut fresh);
-            prop_assert_eq!(fresh.len(), reference.len() - usize::from(reference.contains(&7)));
-            reference.insert(7);
-            prop_assert_eq!(whole.to_vec().iter().map(|o| o.raw()).collect::<Vec<_>>(), reference.iter().copied().collect::<Vec<_>>());
-            reference.remove(&7);
-            if set.contains(ObjId::new(7)) {
-                reference.insert(7);
-            }
+            prop_assert_eq!(set.members::<4>().to_vec(), set.to_vec());
             for probe in 0..200 {
                 prop_assert_eq!(set.contains(ObjId::new(probe)), reference.contains(&probe));
             }

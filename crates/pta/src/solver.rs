@@ -8,6 +8,7 @@ use crate::ids::{NodeId, ObjId};
 use crate::set::PtsSet;
 use hognose_base::{IndexVec, ReasonSet, UnresolvedKind};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// Who wants to know what arrives at a node: a number that means something to the engine.
@@ -16,6 +17,12 @@ pub(crate) struct Listener(pub u32);
 
 const END: u32 = u32::MAX;
 
+/// Edges from which on a node's edges are looked up in the hash table instead of its list.
+const FEW_EDGES: u32 = 6;
+
+/// Members a set must have before its node is searched for cycles.
+const CYCLE_SIZE: usize = 4;
+
 #[derive(Clone, Copy, Debug)]
 struct Link<T> {
     item: T,
@@ -23,10 +30,10 @@ struct Link<T> {
 }
 
 /// What arrived at a node.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Delta {
-    /// Objects that are new at the node.
-    pub objects: Vec<ObjId>,
+    /// Objects that are new at the node, sorted once the delta is delivered.
+    pub objects: SmallVec<[ObjId; 6]>,
     /// Reasons that are new at the node.
     pub reasons: ReasonSet,
 }
@@ -44,29 +51,71 @@ pub struct SolverStats {
     pub merged: u64,
 }
 
+/// All there is to a node, side by side: whoever touches one part touches the others.
+#[derive(Debug)]
+struct Node {
+    set: PtsSet,
+    reasons: ReasonSet,
+    /// Union-find over merged nodes: the node itself, unless it was merged into another.
+    parent: NodeId,
+    /// First of its edges.
+    edges: u32,
+    /// First of its listeners.
+    listeners: u32,
+    /// 1 + place in the pending deltas, or 0.
+    pending: u32,
+    /// Number of its edges.
+    degree: u32,
+}
+
+impl Node {
+    /// Whether nobody reads the node yet. What arrives need not be delivered then: whoever comes gets the whole set.
+    const fn is_unread(&self) -> bool {
+        self.edges == END && self.listeners == END
+    }
+}
+
 /// Nodes, their sets and the edges between them.
 #[derive(Debug, Default)]
 pub(crate) struct Solver {
-    sets: IndexVec<NodeId, PtsSet>,
-    reasons: IndexVec<NodeId, ReasonSet>,
-    /// Union-find over merged nodes.
-    parent: IndexVec<NodeId, NodeId>,
-    edge_heads: IndexVec<NodeId, u32>,
+    nodes: IndexVec<NodeId, Node>,
     edges: Vec<Link<NodeId>>,
-    listener_heads: IndexVec<NodeId, u32>,
     listeners: Vec<Link<Listener>>,
+    /// The edges of nodes with more than a few.
     known_edges: FxHashSet<(NodeId, NodeId)>,
-    /// 1 + place in `deltas`, or 0.
-    pending: IndexVec<NodeId, u32>,
-    deltas: Vec<Delta>,
-    free_deltas: Vec<u32>,
-    queue: VecDeque<NodeId>,
+    pending: Pending,
     /// Edges along which cycle detection was tried.
     tried: FxHashSet<(NodeId, NodeId)>,
     /// Objects a node may hold; what comes after is dropped and the node carries the reason *budget*.
     pub limit: usize,
     /// Counters.
     pub stats: SolverStats,
+}
+
+/// The worklist and what its nodes have to pass on.
+#[derive(Debug, Default)]
+struct Pending {
+    deltas: Vec<Delta>,
+    free: Vec<u32>,
+    queue: VecDeque<NodeId>,
+}
+
+impl Pending {
+    /// The delta of a node that someone reads; the node is put on the worklist if it is not there.
+    #[inline]
+    fn of(&mut self, node: &mut Node, id: NodeId) -> &mut Delta {
+        if node.pending == 0 {
+            node.pending = match self.free.pop() {
+                Some(place) => place,
+                None => {
+                    self.deltas.push(Delta::default());
+                    u32::try_from(self.deltas.len()).unwrap_or(u32::MAX)
+                }
+            };
+            self.queue.push_back(id);
+        }
+        &mut self.deltas[node.pending as usize - 1]
+    }
 }
 
 impl Solver {
@@ -76,237 +125,250 @@ impl Solver {
     }
     /// So many new nodes in a row; the first.
     pub(crate) fn nodes(&mut self, count: u32) -> NodeId {
-        let first = self.sets.next_id();
-        let total = self.sets.len() + count as usize;
-        self.sets.resize(total, PtsSet::Empty);
-        self.reasons.resize(total, ReasonSet::EMPTY);
-        self.parent.extend((first.raw()..first.raw() + count).map(NodeId::new));
-        self.edge_heads.resize(total, END);
-        self.listener_heads.resize(total, END);
-        self.pending.resize(total, 0);
+        let first = self.nodes.next_id();
+        self.nodes.extend((first.raw()..first.raw() + count).map(|id| Node {
+            set: PtsSet::Empty,
+            reasons: ReasonSet::EMPTY,
+            parent: NodeId::new(id),
+            edges: END,
+            listeners: END,
+            pending: 0,
+            degree: 0,
+        }));
         first
     }
     /// Number of nodes.
     #[must_use]
     pub(crate) fn node_count(&self) -> usize {
-        self.sets.len()
+        self.nodes.len()
     }
     /// The node that stands for `node`.
     #[inline]
     #[must_use]
     pub(crate) fn find(&self, mut node: NodeId) -> NodeId {
-        while self.parent[node] != node {
-            node = self.parent[node];
+        loop {
+            let parent = self.nodes[node].parent;
+            if parent == node {
+                return node;
+            }
+            node = parent;
         }
-        node
     }
     fn find_compress(&mut self, node: NodeId) -> NodeId {
         let root = self.find(node);
         let mut at = node;
-        while self.parent[at] != root {
-            at = std::mem::replace(&mut self.parent[at], root);
+        while self.nodes[at].parent != root {
+            at = std::mem::replace(&mut self.nodes[at].parent, root);
         }
         root
     }
     /// The points-to set of a node.
     #[must_use]
     pub(crate) fn set(&self, node: NodeId) -> &PtsSet {
-        &self.sets[self.find(node)]
+        &self.nodes[self.find(node)].set
     }
     /// The reasons at a node.
     #[must_use]
     pub(crate) fn reasons(&self, node: NodeId) -> ReasonSet {
-        self.reasons[self.find(node)]
+        self.nodes[self.find(node)].reasons
     }
 
     /// Adds one object.
     pub(crate) fn add_object(&mut self, node: NodeId, object: ObjId) {
         let node = self.find_compress(node);
-        if self.is_full(node) {
-            if !self.sets[node].contains(object) {
-                self.add_reasons(node, ReasonSet::of(UnresolvedKind::Budget));
-            }
-        } else if self.sets[node].insert(object) {
-            self.delta(node).objects.push(object);
-        }
-    }
-    /// Whether a node takes no more objects: a value that may be hundreds of things says nothing, and costs its size
-    /// wherever it flows.
-    fn is_full(&self, node: NodeId) -> bool {
-        self.limit > 0 && self.sets[node].len() >= self.limit
+        self.receive(node, &[object], ReasonSet::EMPTY);
     }
     /// Adds reasons.
     pub(crate) fn add_reasons(&mut self, node: NodeId, reasons: ReasonSet) {
         let node = self.find_compress(node);
-        let fresh = reasons.minus(self.reasons[node]);
-        if !fresh.is_empty() {
-            self.reasons[node].insert_all(fresh);
-            self.delta(node).reasons.insert_all(fresh);
-        }
-    }
-
-    fn delta(&mut self, node: NodeId) -> &mut Delta {
-        let mut place = self.pending[node];
-        if place == 0 {
-            place = match self.free_deltas.pop() {
-                Some(place) => place,
-                None => {
-                    self.deltas.push(Delta::default());
-                    u32::try_from(self.deltas.len()).unwrap_or(u32::MAX)
-                }
-            };
-            self.pending[node] = place;
-            self.queue.push_back(node);
-        }
-        &mut self.deltas[place as usize - 1]
+        self.receive(node, &[], reasons);
     }
 
     /// Adds an inclusion edge; what is at `from` flows at once.
     pub(crate) fn add_edge(&mut self, from: NodeId, to: NodeId) {
         let (from, to) = (self.find_compress(from), self.find_compress(to));
-        if from == to || !self.known_edges.insert((from, to)) {
-            return;
+        if from != to && !self.knows_edge(from, to) {
+            self.link(from, to);
+            self.flow_all(from, to);
         }
-        self.link(from, to);
-        self.flow_all(from, to);
+    }
+
+    /// Adds an edge between nodes that have just been made: it cannot be there yet, and nothing flows.
+    pub(crate) fn add_fresh_edge(&mut self, from: NodeId, to: NodeId) {
+        if from != to {
+            self.link(from, to);
+        }
+    }
+
+    /// Whether an edge is there already. Most nodes have one or two, which are compared faster than hashed.
+    fn knows_edge(&self, from: NodeId, to: NodeId) -> bool {
+        let node = &self.nodes[from];
+        if node.degree > FEW_EDGES {
+            return self.known_edges.contains(&(from, to));
+        }
+        let mut at = node.edges;
+        while at != END {
+            let link = self.edges[at as usize];
+            if link.item == to {
+                return true;
+            }
+            at = link.next;
+        }
+        false
     }
 
     fn link(&mut self, from: NodeId, to: NodeId) {
         let place = u32::try_from(self.edges.len()).unwrap_or(END);
+        let node = &mut self.nodes[from];
         self.edges.push(Link {
             item: to,
-            next: self.edge_heads[from],
+            next: node.edges,
         });
-        self.edge_heads[from] = place;
+        node.edges = place;
+        node.degree += 1;
         self.stats.edges += 1;
+        if node.degree > FEW_EDGES {
+            self.remember_edges(from);
+        }
+    }
+
+    /// Keeps the hash table complete for a node with many edges: all of them when it gets there, then the newest.
+    fn remember_edges(&mut self, from: NodeId) {
+        let node = &self.nodes[from];
+        let newest_only = node.degree > FEW_EDGES + 1;
+        let mut at = node.edges;
+        while at != END {
+            let link = self.edges[at as usize];
+            self.known_edges.insert((from, link.item));
+            at = if newest_only { END } else { link.next };
+        }
     }
 
     fn flow_all(&mut self, from: NodeId, to: NodeId) {
-        if !self.sets[from].is_empty() {
-            let members = self.sets[from].to_vec();
-            self.receive(to, &members, ReasonSet::EMPTY);
-        }
-        let reasons = self.reasons[from];
-        if !reasons.is_empty() {
-            self.add_reasons(to, reasons);
+        let source = &self.nodes[from];
+        let reasons = source.reasons;
+        if !source.set.is_empty() || !reasons.is_empty() {
+            let members: SmallVec<[ObjId; 16]> = source.set.members();
+            self.receive(to, &members, reasons);
         }
     }
 
-    /// Adds a group of objects; whether anything was new.
-    fn receive(&mut self, to: NodeId, objects: &[ObjId], reasons: ReasonSet) -> bool {
-        let mut fresh = Vec::new();
-        if self.is_full(to) {
-            if !reasons.contains(UnresolvedKind::Budget)
-                && objects.iter().any(|&object| !self.sets[to].contains(object))
-            {
-                self.add_reasons(to, ReasonSet::of(UnresolvedKind::Budget));
+    /// Adds a group of objects and reasons to a node that stands for itself; whether an object was new.
+    fn receive(&mut self, to: NodeId, objects: &[ObjId], mut reasons: ReasonSet) -> bool {
+        let node = &mut self.nodes[to];
+        let unread = node.is_unread();
+        let mut grew = false;
+        for &object in objects {
+            if self.limit > 0 && node.set.len() >= self.limit {
+                if node.set.contains(object) {
+                    continue;
+                }
+                reasons.insert_all(ReasonSet::of(UnresolvedKind::Budget));
+                break;
             }
-        } else {
-            self.sets[to].insert_all(objects, &mut fresh);
-        }
-        let new = !fresh.is_empty();
-        if new {
-            let delta = self.delta(to);
-            if delta.objects.is_empty() {
-                delta.objects = fresh;
-            } else {
-                delta.objects.append(&mut fresh);
+            if node.set.insert(object) {
+                grew = true;
+                if !unread {
+                    self.pending.of(node, to).objects.push(object);
+                }
             }
         }
-        let fresh_reasons = reasons.minus(self.reasons[to]);
-        if !fresh_reasons.is_empty() {
-            self.add_reasons(to, fresh_reasons);
+        let fresh = reasons.minus(node.reasons);
+        if !fresh.is_empty() {
+            node.reasons.insert_all(fresh);
+            if !unread {
+                self.pending.of(node, to).reasons.insert_all(fresh);
+            }
         }
-        new
+        grew
     }
 
     /// Subscribes to a node. What is there already must be handed to the listener by the caller (see
-    /// [`Solver::current`]).
+    /// [`Solver::current`], which must be asked before).
     pub(crate) fn listen(&mut self, node: NodeId, listener: Listener) {
         let node = self.find_compress(node);
         let place = u32::try_from(self.listeners.len()).unwrap_or(END);
         self.listeners.push(Link {
             item: listener,
-            next: self.listener_heads[node],
+            next: self.nodes[node].listeners,
         });
-        self.listener_heads[node] = place;
+        self.nodes[node].listeners = place;
     }
     /// The listeners of a node, in the order in which they subscribed.
     pub(crate) fn listeners_of(&self, node: NodeId) -> Vec<Listener> {
         let mut listeners = Vec::new();
-        let mut at = self.listener_heads[self.find(node)];
+        self.collect_listeners(self.find(node), &mut listeners);
+        listeners
+    }
+    /// Listeners are linked newest first; the engine wants the order in which they subscribed.
+    fn collect_listeners(&self, node: NodeId, listeners: &mut Vec<Listener>) {
+        let mut at = self.nodes[node].listeners;
         while at != END {
             let link = self.listeners[at as usize];
             listeners.push(link.item);
             at = link.next;
         }
         listeners.reverse();
-        listeners
     }
     /// What a new listener of a node has missed. What is pending at the node is not part of it: it will be delivered.
     #[must_use]
     pub(crate) fn current(&self, node: NodeId) -> Delta {
-        let node = self.find(node);
-        let mut objects = self.sets[node].to_vec();
-        let mut reasons = self.reasons[node];
-        let place = self.pending[node];
-        if place != 0 {
-            let pending = &self.deltas[place as usize - 1];
-            if !pending.objects.is_empty() {
-                let late: FxHashSet<ObjId> = pending.objects.iter().copied().collect();
-                objects.retain(|object| !late.contains(object));
+        let node = &self.nodes[self.find(node)];
+        let mut delta = Delta {
+            objects: node.set.members(),
+            reasons: node.reasons,
+        };
+        if node.pending != 0 {
+            let late = &self.pending.deltas[node.pending as usize - 1];
+            if late.objects.len() < 16 {
+                delta.objects.retain(|object| !late.objects.contains(object));
+            } else {
+                let late: FxHashSet<ObjId> = late.objects.iter().copied().collect();
+                delta.objects.retain(|object| !late.contains(object));
             }
-            reasons = reasons.minus(pending.reasons);
+            delta.reasons = delta.reasons.minus(late.reasons);
         }
-        Delta { objects, reasons }
+        delta
     }
 
     /// Takes one node from the worklist and passes its delta along its edges. Returns the delta and its listeners for
     /// the engine, or `None` when the worklist is empty.
     pub(crate) fn step(&mut self, listeners: &mut Vec<Listener>) -> Option<Delta> {
         listeners.clear();
-        let node = loop {
-            let node = self.queue.pop_front()?;
-            if self.pending[node] != 0 {
-                break node;
-            }
-        };
+        let id = self.pending.queue.pop_front()?;
         self.stats.steps += 1;
-        let place = std::mem::take(&mut self.pending[node]);
-        let mut delta = std::mem::take(&mut self.deltas[place as usize - 1]);
+        let node = &mut self.nodes[id];
+        let place = std::mem::take(&mut node.pending);
+        let size = node.set.len();
+        let mut at = node.edges;
+        let mut delta = std::mem::take(&mut self.pending.deltas[place as usize - 1]);
         delta.objects.sort_unstable();
-        self.free_deltas.push(place);
+        self.pending.free.push(place);
         let mut cycle_with = None;
-        let mut at = self.edge_heads[node];
         while at != END {
             let link = self.edges[at as usize];
             at = link.next;
             let to = self.find(link.item);
-            if to == node {
+            if to == id {
                 continue;
             }
             self.stats.propagations += 1;
             let grew = self.receive(to, &delta.objects, delta.reasons);
-            // Lazy cycle detection: nothing new went along and both ends agree, so they may be on a cycle.
+            // Lazy cycle detection: nothing new went along and both ends agree, so they may be on a cycle. Small sets
+            // agree by chance more often than not, and a cycle of them costs little.
             if !grew
-                && !delta.objects.is_empty()
+                && size >= CYCLE_SIZE
                 && cycle_with.is_none()
-                && self.sets[to].len() == self.sets[node].len()
-                && self.tried.insert((node, to))
+                && !delta.objects.is_empty()
+                && self.nodes[to].set.len() == size
+                && self.tried.insert((id, to))
             {
                 cycle_with = Some(to);
             }
         }
-        let mut at = self.listener_heads[node];
-        while at != END {
-            let link = self.listeners[at as usize];
-            listeners.push(link.item);
-            at = link.next;
-        }
-        // Listeners are linked newest first; the engine wants the order in which they subscribed.
-        listeners.reverse();
+        self.collect_listeners(id, listeners);
         if let Some(to) = cycle_with {
-            self.collapse_cycle(to, node);
+            self.collapse_cycle(to, id);
         }
         Some(delta)
     }
@@ -314,7 +376,7 @@ impl Solver {
     /// Merges the nodes on paths `from -> ... -> to` when there is an edge `to -> from`. The search is bounded.
     fn collapse_cycle(&mut self, from: NodeId, to: NodeId) {
         const LIMIT: usize = 2000;
-        let mut path: Vec<(NodeId, u32)> = vec![(from, self.edge_heads[from])];
+        let mut path: Vec<(NodeId, u32)> = vec![(from, self.nodes[from].edges)];
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut visited = 0;
         seen.insert(from);
@@ -336,7 +398,7 @@ impl Solver {
                 break;
             }
             if next != node && seen.insert(next) {
-                path.push((next, self.edge_heads[next]));
+                path.push((next, self.nodes[next].edges));
             }
         }
         for node in on_cycle {
@@ -349,35 +411,32 @@ impl Solver {
 
     /// Merges `gone` into `kept`, if both have settled on the same set: then no listener misses or repeats anything.
     fn merge(&mut self, kept: NodeId, gone: NodeId) {
-        let settled = self.pending[kept] == 0 && self.pending[gone] == 0;
-        if !settled
-            || self.reasons[kept] != self.reasons[gone]
-            || self.sets[kept].len() != self.sets[gone].len()
-            || self.sets[kept].to_vec() != self.sets[gone].to_vec()
-        {
+        let (one, other) = (&self.nodes[kept], &self.nodes[gone]);
+        if one.pending != 0 || other.pending != 0 || one.reasons != other.reasons || one.set != other.set {
             return;
         }
         self.stats.merged += 1;
-        self.parent[gone] = kept;
-        self.sets[gone] = PtsSet::Empty;
+        self.nodes[gone].parent = kept;
+        self.nodes[gone].set = PtsSet::Empty;
         self.append_links(kept, gone);
     }
 
     fn append_links(&mut self, kept: NodeId, gone: NodeId) {
-        let head = std::mem::replace(&mut self.edge_heads[gone], END);
-        let mut at = head;
-        let mut last = END;
+        let mut at = std::mem::replace(&mut self.nodes[gone].edges, END);
         while at != END {
-            last = at;
-            let to = self.edges[at as usize].item;
-            self.known_edges.insert((kept, to));
-            at = self.edges[at as usize].next;
+            // Linked anew one by one: the table of known edges follows.
+            let link = &mut self.edges[at as usize];
+            let (to, next) = (link.item, link.next);
+            link.next = self.nodes[kept].edges;
+            self.nodes[kept].edges = at;
+            self.nodes[kept].degree += 1;
+            if self.nodes[kept].degree > FEW_EDGES {
+                self.remember_edges(kept);
+            }
+            debug_assert_ne!(to, gone);
+            at = next;
         }
-        if last != END {
-            self.edges[last as usize].next = self.edge_heads[kept];
-            self.edge_heads[kept] = head;
-        }
-        let head = std::mem::replace(&mut self.listener_heads[gone], END);
+        let head = std::mem::replace(&mut self.nodes[gone].listeners, END);
         let mut at = head;
         let mut last = END;
         while at != END {
@@ -385,19 +444,135 @@ impl Solver {
             at = self.listeners[at as usize].next;
         }
         if last != END {
-            self.listeners[last as usize].next = self.listener_heads[kept];
-            self.listener_heads[kept] = head;
+            self.listeners[last as usize].next = self.nodes[kept].listeners;
+            self.nodes[kept].listeners = head;
         }
     }
 
     /// Bytes of the solver's own structures, roughly.
     #[must_use]
     pub(crate) fn bytes(&self) -> usize {
-        let per_node = size_of::<PtsSet>() + size_of::<ReasonSet>() + 4 * 4;
-        self.sets.len() * per_node
-            + self.sets.iter().map(PtsSet::heap_bytes).sum::<usize>()
+        self.nodes.len() * size_of::<Node>()
+            + self.nodes.iter().map(|node| node.set.heap_bytes()).sum::<usize>()
             + self.edges.capacity() * size_of::<Link<NodeId>>()
             + self.listeners.capacity() * size_of::<Link<Listener>>()
             + self.known_edges.capacity() * 9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    const NODES: u32 = 12;
+
+    /// What happens to the solver: an object arrives, an edge is added, a listener subscribes, a node is processed.
+    #[derive(Clone, Debug)]
+    enum Event {
+        Object(u32, u32),
+        Edge(u32, u32),
+        Listen(u32),
+        Step,
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        prop_oneof![
+            (0..NODES, 0u32..40).prop_map(|(node, object)| Event::Object(node, object)),
+            (0..NODES, 0..NODES).prop_map(|(from, to)| Event::Edge(from, to)),
+            (0..NODES).prop_map(Event::Listen),
+            Just(Event::Step),
+        ]
+    }
+
+    /// Hands a delta to its listeners, checking that none hears of an object twice.
+    fn deliver(heard: &mut BTreeMap<Listener, BTreeSet<ObjId>>, listeners: &[Listener], delta: &Delta) {
+        for listener in listeners {
+            for &object in &delta.objects {
+                assert!(
+                    heard.entry(*listener).or_default().insert(object),
+                    "{object:?} came twice"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        /// Sets are the closure of what was added over all edges, and every listener hears of each member once,
+        /// whatever the order of events.
+        #[test]
+        fn agrees_with_the_transitive_closure(events in prop::collection::vec(event(), 0..200)) {
+            let mut solver = Solver::default();
+            let first = solver.nodes(NODES);
+            prop_assert_eq!(first.raw(), 0);
+            let mut heard: BTreeMap<Listener, BTreeSet<ObjId>> = BTreeMap::new();
+            let mut listened: Vec<u32> = Vec::new();
+            let mut sets = vec![BTreeSet::new(); NODES as usize];
+            let mut edges = Vec::new();
+            let mut listeners = Vec::new();
+            for event in events {
+                match event {
+                    Event::Object(node, object) => {
+                        solver.add_object(NodeId::new(node), ObjId::new(object));
+                        sets[node as usize].insert(ObjId::new(object));
+                    }
+                    Event::Edge(from, to) => {
+                        solver.add_edge(NodeId::new(from), NodeId::new(to));
+                        edges.push((from as usize, to as usize));
+                    }
+                    Event::Listen(node) => {
+                        let listener = Listener(u32::try_from(listened.len()).unwrap());
+                        let missed = solver.current(NodeId::new(node));
+                        solver.listen(NodeId::new(node), listener);
+                        deliver(&mut heard, &[listener], &missed);
+                        listened.push(node);
+                    }
+                    Event::Step => {
+                        if let Some(delta) = solver.step(&mut listeners) {
+                            deliver(&mut heard, &listeners, &delta);
+                        }
+                    }
+                }
+            }
+            while let Some(delta) = solver.step(&mut listeners) {
+                deliver(&mut heard, &listeners, &delta);
+            }
+            loop {
+                let before = sets.clone();
+                for &(from, to) in &edges {
+                    let members = sets[from].clone();
+                    sets[to].extend(members);
+                }
+                if sets == before {
+                    break;
+                }
+            }
+            for (node, expected) in sets.iter().enumerate() {
+                let id = NodeId::new(u32::try_from(node).unwrap());
+                prop_assert_eq!(&solver.set(id).to_vec().into_iter().collect::<BTreeSet<_>>(), expected);
+            }
+            for (listener, &node) in listened.iter().enumerate() {
+                let listener = Listener(u32::try_from(listener).unwrap());
+                prop_assert_eq!(heard.get(&listener).cloned().unwrap_or_default(), sets[node as usize].clone());
+            }
+        }
+
+        /// A node never holds more than the limit, and says so when something was dropped.
+        #[test]
+        fn a_full_node_says_so(objects in prop::collection::vec(0u32..30, 0..60)) {
+            let mut solver = Solver { limit: 8, ..Solver::default() };
+            let (from, to) = (solver.node(), solver.node());
+            solver.add_edge(from, to);
+            for &object in &objects {
+                solver.add_object(from, ObjId::new(object));
+            }
+            while solver.step(&mut Vec::new()).is_some() {}
+            let distinct = objects.iter().collect::<BTreeSet<_>>().len();
+            for node in [from, to] {
+                prop_assert_eq!(solver.set(node).len(), distinct.min(8));
+                prop_assert_eq!(solver.reasons(node).contains(UnresolvedKind::Budget), distinct > 8);
+            }
+        }
     }
 }

@@ -42,7 +42,7 @@ impl Engine<'_> {
         }
         for &(from, to) in &template.copies {
             self.solver
-                .add_edge(NodeId::new(base.raw() + from), NodeId::new(base.raw() + to));
+                .add_fresh_edge(NodeId::new(base.raw() + from), NodeId::new(base.raw() + to));
         }
         for &(constant, local) in &template.constants {
             let object = self.constant_object(code, constant);
@@ -269,8 +269,12 @@ impl Engine<'_> {
             return node;
         }
         let foreign = self.slot(namespace, Field::foreign(name));
+        let gained = self.heap.slot(namespace, Field::attribute(name)).is_none();
         let all = self.attribute_slot(namespace, name);
         self.solver.add_edge(foreign, all);
+        if gained {
+            self.class_gains(namespace, name);
+        }
         foreign
     }
 

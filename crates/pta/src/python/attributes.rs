@@ -450,14 +450,14 @@ impl Engine<'_> {
             raises,
             kind,
         });
-        let found = self.lookup(class, name);
+        let found = self.shared_lookup(class, name);
         self.on(
             found,
             Task::Member {
                 sink: Sink::Call(request),
                 site,
                 receiver,
-                class: Some(class),
+                class: None,
                 through_class: false,
             },
         );

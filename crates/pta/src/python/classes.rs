@@ -7,6 +7,7 @@
 use crate::engine::{ArgumentSource, CallKind, Engine, NO_NODE, Request, Sink, Task};
 use crate::heap::{Field, Object, Step};
 use crate::ids::{ChainId, CodeId, NodeId, ObjId, SiteId};
+use crate::python::sharing::Part;
 use crate::template::{Local, NO_LOCAL};
 use hognose_base::{IndexVec, ReasonSet, Symbol, UnresolvedKind, define_id};
 use rustc_hash::FxHashMap;
@@ -52,8 +53,8 @@ pub struct ClassInfo {
     lookups: Vec<(Option<ObjId>, Symbol, NodeId)>,
     /// Direct subclasses.
     pub subclasses: Vec<ObjId>,
-    /// Names whose look-up other classes share, with the shared node.
-    pub(crate) shared: Vec<(Symbol, NodeId)>,
+    /// Names whose look-up other classes share.
+    pub(crate) shared: Vec<Symbol>,
     /// What is stored on this class and its bases under names that are not known.
     pub(crate) any_sources: Vec<NodeId>,
     /// Whether its receivers ask `__getattr__`.
@@ -73,6 +74,8 @@ pub struct ClassTable {
     lookups: FxHashMap<(ObjId, Option<ObjId>, Symbol), NodeId>,
     /// Look-ups by which receivers are grouped.
     pub(crate) shared: FxHashMap<(ObjId, Symbol), NodeId>,
+    /// Their nodes, where it is not the slot of one class.
+    pub(crate) resolutions: FxHashMap<(Symbol, Vec<Part>), NodeId>,
     /// The node of a name that a class certainly lacks.
     pub(crate) absent: FxHashMap<Symbol, NodeId>,
     dirty: Vec<ClassId>,
@@ -486,6 +489,25 @@ impl Engine<'_> {
         node
     }
 
+    /// Connects the look-ups of a name again, after a class in the order has gained it.
+    pub(crate) fn reconnect(&mut self, class: ObjId, name: Symbol) {
+        let Some(info) = self.classes.get(class) else { return };
+        let lookups: Vec<_> = info
+            .lookups
+            .iter()
+            .filter(|&&(_, known, _)| known == name)
+            .map(|&(start, _, node)| (start, node))
+            .collect();
+        if lookups.is_empty() {
+            return;
+        }
+        for order in info.orders.clone() {
+            for &(start, node) in &lookups {
+                self.connect_lookup(&order, start, name, node);
+            }
+        }
+    }
+
     fn connect_lookup(&mut self, order: &[Base], start: Option<ObjId>, name: Symbol, node: NodeId) {
         let rest = match start {
             Some(start) => match order.iter().position(|base| *base == Base::Class(start)) {
@@ -525,13 +547,7 @@ impl Engine<'_> {
     /// Adds what one class of an order has; whether it certainly has it, so that the look-up ends.
     fn lookup_in(&mut self, class: ObjId, name: Symbol, node: NodeId) -> bool {
         let code = self.classes.get(class).and_then(|info| info.code);
-        let may_be_stored = self.program.facts.stored_attributes.contains(&name);
-        if let Some(code) = code
-            && !self.program.binds(code, name)
-            && !may_be_stored
-            && self.heap.slot(class, Field::attribute(name)).is_none()
-        {
-            // Nothing in the program ever stores this name there.
+        if !self.may_hold(class, code, name) {
             return false;
         }
         let slot = self.attribute_slot(class, name);

@@ -323,7 +323,7 @@ impl Engine<'_> {
             _ => ("__delitem__", NO_NODE, NO_NODE),
         };
         let name = self.symbol(name);
-        let (receiver, new) = self.group(GroupKey::Item(site), class);
+        let (receiver, new) = self.kin(GroupKey::Item(site), class, name);
         self.add_object(receiver, object);
         if !new {
             return;

@@ -47,10 +47,10 @@ impl Engine<'_> {
 
     fn iterate_protocol(&mut self, site: SiteId, object: ObjId, result: NodeId) {
         let Some(class) = self.class_of(object) else { return };
-        let (receiver, new) = self.group(GroupKey::Iterate(site, result), class);
+        let name = self.symbol("__iter__");
+        let (receiver, new) = self.kin_or_alone(GroupKey::Iterate(site, result), class, name);
         self.add_object(receiver, object);
         if new {
-            let name = self.symbol("__iter__");
             self.method_call(
                 class,
                 receiver,
@@ -86,10 +86,10 @@ impl Engine<'_> {
                 Object::External(_) => self.add_object(result, object),
                 _ => {
                     let Some(class) = self.class_of(object) else { continue };
-                    let (receiver, new) = self.group(GroupKey::Next(site, result), class);
+                    let name = self.symbol("__next__");
+                    let (receiver, new) = self.kin(GroupKey::Next(site, result), class, name);
                     self.add_object(receiver, object);
                     if new {
-                        let name = self.symbol("__next__");
                         self.method_call(
                             class,
                             receiver,
@@ -176,10 +176,10 @@ impl Engine<'_> {
             return;
         }
         let Some(class) = self.class_of(object) else { return };
-        let (receiver, new) = self.group(GroupKey::Iterate(site, result), class);
+        let name = self.symbol(name);
+        let (receiver, new) = self.kin(GroupKey::Iterate(site, result), class, name);
         self.add_object(receiver, object);
         if new {
-            let name = self.symbol(name);
             self.method_call(
                 class,
                 receiver,

@@ -124,11 +124,6 @@ impl Engine<'_> {
             }
             return;
         }
-        let (receiver, new) = self.group(GroupKey::Left(site), class);
-        self.add_object(receiver, object);
-        if !new {
-            return;
-        }
         if matches!(*self.operation(site), Operation::Compare { .. }) {
             let direct = self.compared_by(class, self.symbol(operands.direct));
             if !self.class_may_have(class, direct) {
@@ -140,6 +135,15 @@ impl Engine<'_> {
             }
         }
         let first = self.compared_by(class, self.symbol(operands.in_place.unwrap_or(operands.direct)));
+        let (receiver, new) = if operands.in_place.is_some() {
+            self.kin_or_alone(GroupKey::Left(site), class, first)
+        } else {
+            self.kin(GroupKey::Left(site), class, first)
+        };
+        self.add_object(receiver, object);
+        if !new {
+            return;
+        }
         let kind = CallKind::Protocol(first);
         let partial = self.declining(site, operands.result);
         let request = self.method_call(class, receiver, first, site, smallvec![operands.right], partial, kind);
@@ -223,7 +227,7 @@ impl Engine<'_> {
             if self.known.is_scalar(class) || compares && !self.class_may_have(class, name) {
                 continue;
             }
-            let (receiver, new) = self.group(GroupKey::Right(site), class);
+            let (receiver, new) = self.kin(GroupKey::Right(site), class, name);
             self.add_object(receiver, object);
             if new {
                 let kind = CallKind::Protocol(name);
@@ -314,7 +318,7 @@ impl Engine<'_> {
                 self.add_object(result, value);
                 continue;
             }
-            let (receiver, new) = self.group(GroupKey::Left(site), class);
+            let (receiver, new) = self.kin(GroupKey::Left(site), class, name);
             self.add_object(receiver, object);
             if new {
                 self.method_call(
@@ -341,30 +345,24 @@ impl Engine<'_> {
             let Some(class) = self.program_class(object) else {
                 continue;
             };
-            let (receiver, new) = self.group(GroupKey::Truth(site), class);
-            self.add_object(receiver, object);
-            if !new {
-                continue;
-            }
-            if self.class_may_have(class, truth) {
-                self.method_call(
-                    class,
-                    receiver,
-                    truth,
-                    site,
-                    smallvec![],
-                    NO_NODE,
-                    CallKind::Protocol(truth),
-                );
+            let name = if self.class_may_have(class, truth) {
+                truth
             } else if self.class_may_have(class, length) {
+                length
+            } else {
+                continue;
+            };
+            let (receiver, new) = self.kin(GroupKey::Truth(site), class, name);
+            self.add_object(receiver, object);
+            if new {
                 self.method_call(
                     class,
                     receiver,
-                    length,
+                    name,
                     site,
                     smallvec![],
                     NO_NODE,
-                    CallKind::Protocol(length),
+                    CallKind::Protocol(name),
                 );
             }
         }
@@ -398,7 +396,7 @@ impl Engine<'_> {
             let Some(class) = self.program_class(object) else {
                 continue;
             };
-            let (receiver, new) = self.group(GroupKey::Left(site), class);
+            let (receiver, new) = self.kin(GroupKey::Left(site), class, name);
             self.add_object(receiver, object);
             if new {
                 self.method_call(
@@ -442,7 +440,7 @@ impl Engine<'_> {
             let Some(class) = self.program_class(object) else {
                 continue;
             };
-            let (receiver, new) = self.group(GroupKey::Convert(site, name), class);
+            let (receiver, new) = self.kin(GroupKey::Convert(site, name), class, name);
             self.add_object(receiver, object);
             if new {
                 // `__format__` is given the format specification.

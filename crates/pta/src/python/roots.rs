@@ -63,7 +63,7 @@ impl Engine<'_> {
                 site,
                 then,
             } => {
-                let found = self.lookup(class, tried);
+                let found = self.shared_lookup(class, tried);
                 if !self.solver.set(found).is_empty() {
                     return;
                 }

@@ -1,19 +1,34 @@
 //! Look-ups that classes share.
 //!
-//! Most classes of a hierarchy inherit most attributes, so most receivers of a site resolve to the same slot: that of the
-//! first class in the method resolution order that certainly binds the name. Receivers are therefore grouped by *what
-//! their class resolves to*, not by class: a site has one group, and one subscription to the attribute, however many
-//! subclasses arrive. Receivers whose class has no such attribute at all share a node that stays empty.
+//! Most classes of a hierarchy inherit most attributes, so most receivers of a site resolve to the same slots: those of
+//! the classes in the method resolution order that have the name, up to the first that certainly binds it. Receivers are
+//! therefore grouped by *what their class resolves to*, not by class: a site has one group, and one subscription to the
+//! attribute, however many subclasses arrive. Receivers whose class has no such attribute share a node that stays empty.
 //!
-//! A class shares only while that answer is certain. When it gains another linearisation, or attributes under names that
-//! are not known, its look-ups become its own, and the sites that had receivers of it are subscribed to them.
+//! When a class gains another linearisation, a base the attribute, or either attributes under names that are not known,
+//! the class resolves anew, and the sites that had receivers of it are subscribed to what it resolves to now.
 
-use crate::engine::{Engine, Lookup, NO_NODE, Question, Task};
-use crate::heap::Field;
-use crate::ids::{NodeId, ObjId};
+use crate::engine::{CallKind, Engine, GroupKey, Lookup, NO_NODE, Question, Sink, Task};
+use crate::heap::{Field, Object, Step};
+use crate::ids::{ChainId, CodeId, NodeId, ObjId};
 use crate::python::classes::Base;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// A part of what the look-up of an attribute reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Part {
+    /// The attribute of this class.
+    Slot(ObjId),
+    /// The attribute of an external base.
+    External(ChainId),
+    /// A base that is not known.
+    Unknown,
+    /// What is stored under names that are not known.
+    Any(NodeId),
+}
 
 impl Engine<'_> {
     /// The node of attribute `name` as the class has it, which other classes may share: receivers that arrive together
@@ -22,12 +37,12 @@ impl Engine<'_> {
         if let Some(&node) = self.classes.shared.get(&(class, name)) {
             return node;
         }
-        let node = match self.sole_answer(class, name) {
-            Some(node) => {
+        let node = match self.resolution(class, name) {
+            Some(parts) => {
                 if let Some(info) = self.classes.get_mut(class) {
-                    info.shared.push((name, node));
+                    info.shared.push(name);
                 }
-                node
+                self.resolved(name, parts)
             }
             None => self.lookup(class, name),
         };
@@ -35,47 +50,90 @@ impl Engine<'_> {
         node
     }
 
-    /// The one slot that every linearisation leads to, or the node for "none", if that is certain.
-    fn sole_answer(&mut self, class: ObjId, name: Symbol) -> Option<NodeId> {
-        let getattr = self.symbol("__getattr__");
-        let info = self.classes.get(class)?;
-        if info.orders.is_empty() || !info.any_sources.is_empty() || self.class_may_have(class, getattr) {
-            return None;
-        }
-        let mut answers = info.orders.iter().map(|order| self.first_owner(order, name));
-        let first = answers.next()??;
-        if answers.any(|answer| answer != Some(first)) {
-            return None;
-        }
-        Some(match first {
-            Some(owner) => self.attribute_slot(owner, name),
-            None => self.absent(name),
-        })
+    /// The group of the receivers at `key` that resolve `name` as `class` does; new groups are reported by the flag.
+    pub(crate) fn kin(&mut self, key: GroupKey, class: ObjId, name: Symbol) -> (NodeId, bool) {
+        let found = self.shared_lookup(class, name);
+        self.shared_group(key, found)
     }
 
-    /// The first class of an order that certainly binds the name (`Some(None)`: no class has it), or `None` if that is not
-    /// certain.
-    fn first_owner(&self, order: &[Base], name: Symbol) -> Option<Option<ObjId>> {
-        let may_be_stored = self.program.facts.stored_attributes.contains(&name);
-        for &base in order {
-            match base {
-                Base::Class(class) => {
-                    let code = self.classes.get(class)?.code?;
-                    if self.binds_definitely(code, name) {
-                        return Some(Some(class));
+    /// As [`Engine::kin`], for sites that ask a class without the method for another one: such classes stand alone.
+    pub(crate) fn kin_or_alone(&mut self, key: GroupKey, class: ObjId, name: Symbol) -> (NodeId, bool) {
+        let found = self.shared_lookup(class, name);
+        if self.classes.absent.get(&name) == Some(&found) {
+            self.group(key, class)
+        } else {
+            self.shared_group(key, found)
+        }
+    }
+
+    /// What a look-up of the name on the class reads, if classes may share it: a class that is not linearised yet, or
+    /// whose `__getattr__` is asked for what is missing, has look-ups of its own.
+    fn resolution(&self, class: ObjId, name: Symbol) -> Option<Vec<Part>> {
+        let info = self.classes.get(class)?;
+        if info.orders.is_empty() || self.class_may_have(class, self.symbol("__getattr__")) {
+            return None;
+        }
+        let mut parts: Vec<Part> = info.any_sources.iter().map(|&node| Part::Any(node)).collect();
+        for order in &info.orders {
+            for &base in order {
+                match base {
+                    Base::Class(class) => {
+                        let code = self.classes.get(class).and_then(|info| info.code);
+                        if self.may_hold(class, code, name) {
+                            parts.push(Part::Slot(class));
+                        }
+                        if code.is_some_and(|code| self.binds_definitely(code, name)) {
+                            break;
+                        }
                     }
-                    if may_be_stored
-                        || self.program.binds(code, name)
-                        || self.heap.slot(class, Field::attribute(name)).is_some()
-                    {
-                        return None;
-                    }
+                    Base::External(_) if self.is_quiet_protocol(name) => {}
+                    Base::External(chain) => parts.push(Part::External(chain)),
+                    Base::Unknown => parts.push(Part::Unknown),
                 }
-                Base::External(_) if self.is_quiet_protocol(name) => {}
-                Base::External(_) | Base::Unknown => return None,
             }
         }
-        Some(None)
+        parts.sort_unstable();
+        parts.dedup();
+        Some(parts)
+    }
+
+    /// Whether a class itself may have the name: its body binds it, or something was stored there ([`Engine::class_gains`]
+    /// says when that changes).
+    pub(crate) fn may_hold(&self, class: ObjId, code: Option<CodeId>, name: Symbol) -> bool {
+        code.is_none_or(|code| self.program.binds(code, name))
+            || self.heap.slot(class, Field::attribute(name)).is_some()
+    }
+
+    /// The node of a resolution.
+    fn resolved(&mut self, name: Symbol, parts: Vec<Part>) -> NodeId {
+        match parts[..] {
+            [] => return self.absent(name),
+            [Part::Slot(class)] => return self.attribute_slot(class, name),
+            _ => {}
+        }
+        let key = (name, parts);
+        if let Some(&node) = self.classes.resolutions.get(&key) {
+            return node;
+        }
+        let node = self.solver.node();
+        for &part in &key.1 {
+            match part {
+                Part::Slot(class) => {
+                    let slot = self.attribute_slot(class, name);
+                    self.add_edge(slot, node);
+                }
+                Part::External(chain) => {
+                    let next = self.heap.extend_chain(chain, Step::Attribute(name));
+                    let object = self.heap.object(Object::External(next));
+                    self.add_object(node, object);
+                }
+                Part::Unknown => self.add_reason(node, UnresolvedKind::UnknownBase),
+                // Goes to the sinks of receiver groups, where nothing is bound: see `subscribe_group`.
+                Part::Any(_) => {}
+            }
+        }
+        self.classes.resolutions.insert(key, node);
+        node
     }
 
     fn absent(&mut self, name: Symbol) -> NodeId {
@@ -87,26 +145,40 @@ impl Engine<'_> {
         node
     }
 
-    /// Gives a class look-ups of its own, and subscribes the sites that have receivers of it to them.
-    pub(crate) fn unshare(&mut self, class: ObjId) {
-        let Some(info) = self.classes.get_mut(class) else {
-            return;
-        };
-        let shared = std::mem::take(&mut info.shared);
-        for (name, node) in shared {
-            let own = self.lookup(class, name);
-            self.classes.shared.insert((class, name), own);
-            for listener in self.solver.listeners_of(node) {
-                let task = self.tasks[listener.0 as usize];
-                if self.is_subscribed(class, task) {
-                    self.on(own, task);
+    /// Resolves names of classes anew (all names, or one), and subscribes the sites that have receivers of them to what
+    /// they resolve to now. `sources` are new stores under names that are not known.
+    fn resolve_anew(&mut self, classes: &[ObjId], only: Option<Symbol>, sources: &[NodeId]) {
+        let mut moved: BTreeMap<NodeId, FxHashMap<ObjId, NodeId>> = BTreeMap::new();
+        for &class in classes {
+            let names: Vec<Symbol> = match (only, self.classes.get_mut(class)) {
+                (Some(name), Some(info)) => {
+                    let Some(at) = info.shared.iter().position(|&known| known == name) else {
+                        continue;
+                    };
+                    info.shared.swap_remove(at);
+                    vec![name]
                 }
+                (None, Some(info)) => std::mem::take(&mut info.shared),
+                (_, None) => continue,
+            };
+            for name in names {
+                if let Some(old) = self.classes.shared.remove(&(class, name)) {
+                    let new = self.shared_lookup(class, name);
+                    if new != old {
+                        moved.entry(old).or_default().insert(class, new);
+                    }
+                }
+            }
+        }
+        for (old, moved) in moved {
+            for listener in self.solver.listeners_of(old) {
+                self.follow(self.tasks[listener.0 as usize], &moved, sources);
             }
         }
     }
 
-    /// Whether a subscription to an attribute has receivers of the class.
-    fn is_subscribed(&self, class: ObjId, task: Task) -> bool {
+    /// Subscribes a receiver group to what those of its classes that moved resolve to now.
+    fn follow(&mut self, task: Task, moved: &FxHashMap<ObjId, NodeId>, sources: &[NodeId]) {
         let (receiver, itself) = match task {
             Task::Member {
                 receiver,
@@ -114,17 +186,61 @@ impl Engine<'_> {
                 ..
             } => (receiver, through_class),
             Task::StoreMember { receiver, .. } => (receiver, false),
-            _ => return false,
+            _ => return,
         };
-        let mut found = false;
+        let mut places: SmallVec<[NodeId; 4]> = SmallVec::new();
         self.solver.set(receiver).for_each(|object| {
-            found |= if itself {
-                object == class
-            } else {
-                self.class_of(object) == Some(class)
-            };
+            let class = if itself { Some(object) } else { self.class_of(object) };
+            if let Some(&place) = class.and_then(|class| moved.get(&class))
+                && !places.contains(&place)
+            {
+                places.push(place);
+            }
         });
-        found
+        if places.is_empty() {
+            return;
+        }
+        for place in places {
+            if self.followed.insert((receiver, place)) {
+                self.on(place, task);
+            }
+        }
+        if let Task::Member { sink, .. } = task
+            && !sources.is_empty()
+        {
+            let to = self.sink_node(sink);
+            for &source in sources {
+                self.add_edge(source, to);
+            }
+        }
+    }
+
+    /// Something is stored for the first time to a name of a class object.
+    pub(crate) fn class_gains(&mut self, class: ObjId, name: Symbol) {
+        let affected = self.with_subclasses(class);
+        for &class in &affected {
+            self.reconnect(class, name);
+        }
+        self.resolve_anew(&affected, Some(name), &[]);
+    }
+
+    /// A class and all classes below it.
+    fn with_subclasses(&self, class: ObjId) -> Vec<ObjId> {
+        let mut seen = FxHashSet::from_iter([class]);
+        let mut all = vec![class];
+        let mut at = 0;
+        while let Some(&next) = all.get(at) {
+            at += 1;
+            if let Some(info) = self.classes.get(next) {
+                all.extend(
+                    info.subclasses
+                        .iter()
+                        .copied()
+                        .filter(|&subclass| seen.insert(subclass)),
+                );
+            }
+        }
+        all
     }
 
     /// A class that had no `__getattr__` has one, or a base of which something is stored under names that are not known:
@@ -142,6 +258,12 @@ impl Engine<'_> {
                 else {
                     continue;
                 };
+                if let Sink::Call(request) = sink
+                    && matches!(self.requests[request].kind, CallKind::Protocol(_))
+                {
+                    // Special methods are looked up on the type, and its hooks are not asked.
+                    continue;
+                }
                 if hook {
                     self.questions.push(Question::GetAttr {
                         class,
@@ -161,7 +283,6 @@ impl Engine<'_> {
 
     /// After a new linearisation of a class.
     pub(crate) fn relinearised(&mut self, class: ObjId) {
-        self.unshare(class);
         let getattr = self.symbol("__getattr__");
         let may_have = self.class_may_have(class, getattr);
         let Some(info) = self.classes.get(class) else { return };
@@ -182,6 +303,7 @@ impl Engine<'_> {
             info.asks |= may_have;
             info.any_sources.extend(&fresh);
         }
+        self.resolve_anew(&[class], None, &fresh);
         if hook || !fresh.is_empty() {
             self.ask_more(class, hook, &fresh);
         }
@@ -194,20 +316,15 @@ impl Engine<'_> {
             return node;
         }
         let node = self.slot(class, Field::ANY_ATTRIBUTE);
-        let mut seen = FxHashSet::from_iter([class]);
-        let mut stack = vec![class];
-        while let Some(at) = stack.pop() {
-            if let Some(info) = self.classes.get_mut(at) {
+        let affected = self.with_subclasses(class);
+        for &class in &affected {
+            if let Some(info) = self.classes.get_mut(class) {
                 info.any_sources.push(node);
-                stack.extend(
-                    info.subclasses
-                        .iter()
-                        .copied()
-                        .filter(|&subclass| seen.insert(subclass)),
-                );
             }
-            self.unshare(at);
-            self.ask_more(at, false, &[node]);
+        }
+        self.resolve_anew(&affected, None, &[node]);
+        for &class in &affected {
+            self.ask_more(class, false, &[node]);
         }
         node
     }
