@@ -25,6 +25,8 @@ pub struct PtaConfig {
     pub model_depth: u32,
     /// Clones that one call may lead to; what it calls beyond shares one activation with all that do.
     pub max_clones: u32,
+    /// Objects that the receiver of a call may be before the call makes no more clones.
+    pub crowd: usize,
     /// Objects one variable or field may hold before it carries the reason *budget* instead of more; 0 is no limit.
     pub max_objects: usize,
     /// Propagation steps after which the run stops with a partial result.
@@ -42,6 +44,7 @@ impl Default for PtaConfig {
             ignore_arity: false,
             model_depth: 6,
             max_clones: 16,
+            crowd: 8,
             max_objects: 12,
             max_steps: Some(60_000_000),
             max_edges: Some(40_000_000),

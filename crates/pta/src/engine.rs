@@ -13,7 +13,7 @@ use crate::python::classes::ClassTable;
 use crate::python::intrinsics::{NamedAccess, NamedAccesses};
 use crate::python::well_known::WellKnown;
 use crate::solver::{Delta, Listener, Solver};
-use crate::template::{Local, NO_LOCAL, Operation, Template};
+use crate::template::{Callee, Local, NO_LOCAL, Operation, Template};
 use hognose_base::{BudgetKind, IndexVec, Outcome, ReasonSet, Symbol, UnresolvedKind, define_id};
 use hognose_ir::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,6 +66,8 @@ pub(crate) struct Engine<'p> {
     pub(crate) receiver_types: FxHashMap<NodeId, NodeId>,
     /// Clones that each site outside all clones has led to.
     clones: FxHashMap<SiteId, u32>,
+    /// Calls of special methods by site, method, first argument and result: receivers of several classes share one.
+    pub(crate) protocol_requests: FxHashMap<(SiteId, Symbol, NodeId, NodeId), RequestId>,
     /// Value nodes of requests: what arrives there is called.
     pub(crate) callee_nodes: FxHashMap<RequestId, NodeId>,
     pub(crate) function_cells: FxHashMap<ObjId, Vec<CellRef>>,
@@ -131,6 +133,7 @@ impl<'p> Engine<'p> {
             singles: FxHashMap::default(),
             receiver_types: FxHashMap::default(),
             clones: FxHashMap::default(),
+            protocol_requests: FxHashMap::default(),
             callee_nodes: FxHashMap::default(),
             function_cells: FxHashMap::default(),
             function_defaults: FxHashMap::default(),
@@ -470,13 +473,43 @@ impl<'p> Engine<'p> {
             origin = site;
             at = act.context;
         }
+        if self.find_act(code, Some(site)).is_some() {
+            return Some(site);
+        }
         // Nor does one call of the program make clones without end: where it may call many models that may call many
         // models, their product is what would be cloned.
         let clones = self.clones.get(&origin).copied().unwrap_or(0);
-        if clones >= self.config.max_clones && self.find_act(code, Some(site)).is_none() {
+        if clones >= self.config.max_clones || self.is_crowded(site) {
             return None;
         }
         Some(site)
+    }
+
+    /// Whether the operand that decides what a site calls may be so many things that what they are given is mixed up
+    /// already: clones would keep apart what is the same everywhere.
+    fn is_crowded(&self, site: SiteId) -> bool {
+        let (one, other) = match *self.operation(site) {
+            Operation::Call {
+                callee: Callee::Attribute { base, .. },
+                ..
+            }
+            | Operation::LoadItem { base, .. }
+            | Operation::StoreItem { base, .. }
+            | Operation::LoadAttribute { base, .. } => (base, NO_LOCAL),
+            Operation::Call {
+                callee: Callee::Value(callee),
+                ..
+            } => (callee, NO_LOCAL),
+            Operation::Binary { left, right, .. } | Operation::Compare { left, right, .. } => (left, right),
+            Operation::Iterate { iterable, .. } => (iterable, NO_LOCAL),
+            Operation::Next { iterator, .. } => (iterator, NO_LOCAL),
+            Operation::Truth { operand } | Operation::Format { operand, .. } => (operand, NO_LOCAL),
+            _ => return false,
+        };
+        [one, other]
+            .into_iter()
+            .filter(|&local| local != NO_LOCAL)
+            .any(|local| self.solver.set(self.site_node(site, local)).len() > self.config.crowd)
     }
 
     /// The site outside all clones that led to a site.

@@ -442,14 +442,25 @@ impl Engine<'_> {
         result: NodeId,
         kind: CallKind,
     ) -> RequestId {
-        let raises = self.site_raises(site);
-        let request = self.request(Request {
-            site,
-            arguments: ArgumentSource::Nodes(arguments),
-            result,
-            raises,
-            kind,
-        });
+        let key = (site, name, arguments.first().copied().unwrap_or(NO_NODE), result);
+        let protocol = kind == CallKind::Protocol(name);
+        let request = match self.protocol_requests.get(&key) {
+            Some(&request) if protocol => request,
+            _ => {
+                let raises = self.site_raises(site);
+                let request = self.request(Request {
+                    site,
+                    arguments: ArgumentSource::Nodes(arguments),
+                    result,
+                    raises,
+                    kind,
+                });
+                if protocol {
+                    self.protocol_requests.insert(key, request);
+                }
+                request
+            }
+        };
         let found = self.shared_lookup(class, name);
         self.on(
             found,

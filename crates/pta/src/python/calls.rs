@@ -25,8 +25,8 @@ pub(crate) struct ArgumentNodes {
     pub(crate) mappings: SmallVec<[NodeId; 1]>,
 }
 
-/// Positions of `*args` that are told apart when they come from another spread.
-const MAX_SPREAD: i32 = 12;
+/// Positions of `*args`, and of copied sequences, that are told apart.
+const MAX_SPREAD: i32 = 8;
 
 /// Whether a parameter can be given by its name.
 const fn takes_keyword(kind: ParameterKind) -> bool {
@@ -468,6 +468,9 @@ impl Engine<'_> {
                 }
             }
             KeyWatcher::Container(target) => {
+                // A copy tells the first positions apart: copies of copies multiply what a long sequence holds.
+                let far = field.as_int_key().is_some_and(|index| index >= MAX_SPREAD) && !self.is_mapping(target);
+                let field = if far { Field::ANY_IN } else { field };
                 let slot = self.element_slot(target, field);
                 self.add_edge(node, slot);
             }

@@ -147,7 +147,7 @@ impl Engine<'_> {
         }
     }
 
-    fn is_mapping(&self, object: ObjId) -> bool {
+    pub(crate) fn is_mapping(&self, object: ObjId) -> bool {
         self.class_of(object)
             .is_some_and(|class| self.classes.is_subclass(class, self.known.dict))
     }
