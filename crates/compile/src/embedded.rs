@@ -36,8 +36,8 @@ const MAX_SOURCE: usize = 256 << 20;
 /// The message of its own limit for brackets, which is CPython's.
 const TOO_MANY_BRACKETS: &str = "too many nested parentheses";
 
-/// What it says in error messages about names for which it has no slot.
-const MISSING_SYMBOL: &str = "cannot find symbol";
+/// What it says in error messages about names for which it has no slot. No program of Python can be wrong in this way.
+const MISSING_SYMBOL: [&str; 2] = ["cannot find symbol", "in parent vars"];
 
 /// The embedded compiler (the default front end).
 #[derive(Debug, Default)]
@@ -225,8 +225,7 @@ fn compile_diagnostic(source: &SourceFile, text: &str, error: &CompileError) -> 
         CompileError::Codegen(error) if matches!(error.error, CodegenErrorType::RecursionError) => {
             DiagnosticKind::Compile
         }
-        // Annotations below a condition in a class without others: the compiler has no cell for them.
-        CompileError::Codegen(error) if error.to_string().contains(MISSING_SYMBOL) => {
+        CompileError::Codegen(error) if MISSING_SYMBOL.iter().any(|what| error.to_string().contains(what)) => {
             return defect(source, &error.to_string());
         }
         CompileError::Codegen(_) | CompileError::Parse(_) => DiagnosticKind::Syntax,

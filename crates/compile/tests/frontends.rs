@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use hognose_base::{Diagnostic, DiagnosticKind, LineCol, Severity};
+use hognose_base::{Diagnostic, DiagnosticKind, LineCol};
 use hognose_compile::{
     CPython, CPythonConfig, CompileResult, Embedded, Frontend, InterpreterError, PythonSpec, SourceFile, Threads,
 };
-use hognose_pyc::{CodeIndex, PositionTable, PythonVersion};
+use hognose_pyc::{CodeIndex, PositionTable, PythonVersion, qualnames};
 use std::time::Duration;
 
 fn source(bytes: impl Into<Vec<u8>>) -> SourceFile {
@@ -91,17 +91,57 @@ fn comments_are_not_taken_for_code() {
     }
 }
 
-#[test]
-fn a_missing_slot_is_a_defect_and_no_syntax_error() {
-    let text = "class T:\n    def f(self):\n        with x:\n            class C:\n                del __annotations__\n                with x:\n                    y: int\n";
-    assert_eq!(refused(text).kind, DiagnosticKind::Compile);
-    let Some(workers) = workers(12) else { return };
-    let front = Embedded {
-        fallback: Some(workers),
+/// The cells and free variables of each code object, by qualified name.
+fn variables(text: &str) -> Vec<String> {
+    let result = embedded(text);
+    let module = result.module.unwrap_or_else(|| panic!("{:?}", result.diagnostics));
+    let objects = &module.objects;
+    let names = qualnames(&module);
+    let describe = |(code, info): (CodeIndex, &hognose_pyc::CodeObject)| {
+        let of = |wanted: fn(hognose_pyc::LocalKind) -> bool| {
+            let mut names: Vec<String> = info
+                .frame
+                .iter()
+                .filter(|slot| wanted(slot.kind))
+                .filter_map(|slot| Some(objects.text(slot.name)?.trim_matches('_').to_owned()))
+                .collect();
+            names.sort();
+            names.join(" ")
+        };
+        let (cells, free) = (of(|kind| kind.is_cell()), of(|kind| kind.is_free()));
+        format!("{}: {cells} / {free}", names[code])
     };
-    let result = front.compile(&[source(text)], Threads::ONE).remove(0);
-    assert_eq!(result.module.map(|module| module.version), Some(PythonVersion::new(12)));
-    assert_eq!(result.diagnostics[0].severity, Severity::Note);
+    objects.codes().iter_enumerated().map(describe).collect()
+}
+
+/// What CPython 3.14.2 says (`co_cellvars`, `co_freevars`).
+#[test]
+fn classes_in_classes_share_variables_as_in_cpython() {
+    assert_eq!(
+        variables("class Outer:\n    class Inner:\n        if 1:\n            b: int\n"),
+        [
+            "<module>:  / ",
+            "Outer: conditional_annotations / ",
+            "Outer.Inner: classdict conditional_annotations / conditional_annotations",
+            "Outer.Inner.__annotate__:  / classdict conditional_annotations",
+        ]
+    );
+    assert_eq!(
+        variables(
+            "class Outer:\n    def f(self):\n        class Inner:\n            if 1:\n                b: int\n        return Inner\n"
+        ),
+        [
+            "<module>:  / ",
+            "Outer: classdict conditional_annotations / ",
+            "Outer.f:  / conditional_annotations",
+            "Outer.f.<locals>.Inner: classdict conditional_annotations / conditional_annotations",
+            "Outer.f.<locals>.Inner.__annotate__:  / classdict conditional_annotations",
+        ]
+    );
+    assert_eq!(
+        variables("class Outer:\n    class Inner:\n        x = __class__\n"),
+        ["<module>:  / ", "Outer: class / ", "Outer.Inner:  / class"]
+    );
 }
 
 #[test]
