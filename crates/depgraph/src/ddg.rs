@@ -20,7 +20,7 @@
 //!
 //! **Kills.** Local variables, names of module and class bodies read by their own body, and cells read by their owner are
 //! read off SSA, so only definitions that reach a read count, along normal and exceptional edges; stores by other code come
-//! through a hub of their own. Heap slots are updated weakly, except for [`crate::StrongLoads`].
+//! through a hub of their own. Heap slots are updated weakly, except for [`hognose_ir::StrongLoads`].
 //!
 //! **Calls.** Actual arguments go to formal parameters by [`hognose_ir::bind_arguments`], results come back from the hub of
 //! what is returned. Where a call may reach something outside the program (external, modelled, unresolved), its arguments

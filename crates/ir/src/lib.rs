@@ -3,6 +3,7 @@
 //! [`lift_file`] turns a compiled module into a [`FileIr`] with one [`Body`] per code object. The way of a body:
 //! `versions` (wordcode to [`Op`]s and [`Region`]s) -> `prepare` (stack depths, what raises, where to split; `assign`: definite
 //! assignment) -> `cfg` (blocks and edges) -> `ssa` (values). `exec` says once what each operation does to the stack.
+//! [`StrongLoads`] says which loads of attributes and items certainly read stores of the same body.
 //! [`verify`] checks the result, [`FileIr::text`] shows it, [`Body::test_of`] explains refined values, [`imports`] lists import
 //! statements, and [`bind_arguments`] is the one implementation of Python's argument binding.
 //!
@@ -23,6 +24,7 @@ mod prepare;
 mod print;
 mod signature;
 mod ssa;
+mod strong;
 mod vars;
 mod verify;
 pub mod versions;
@@ -38,4 +40,5 @@ pub use print::BodyText;
 pub use signature::{
     ArgSource, Bindings, CallShape, HasDefault, Parameter, ParameterKind, Signature, Unbindable, bind_arguments,
 };
+pub use strong::{AttributeFacts, Hooks, ItemKey, StrongLoads, Surroundings};
 pub use verify::{Violation, ViolationKind, verify};

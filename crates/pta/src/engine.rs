@@ -100,6 +100,12 @@ pub(crate) struct Engine<'p> {
     pub(crate) copy_iterators: FxHashMap<(ObjId, SiteId), NodeId>,
     /// Containers whose keyed elements are copied on: source -> targets.
     pub(crate) key_watchers: FxHashMap<ObjId, Vec<KeyWatcher>>,
+    /// Receivers of loads that were answered with what was stored, by class.
+    pub(crate) forwarded_reads: FxHashMap<ObjId, Vec<crate::python::forwarding::ForwardedRead>>,
+    /// Names under which something is stored on a class by code other than its body.
+    pub(crate) stored_on_classes: FxHashSet<Symbol>,
+    /// Loads for which that is not all.
+    pub(crate) slot_reads: FxHashSet<(CodeId, hognose_ir::InstId)>,
     pub(crate) escaped: FxHashSet<ObjId>,
     pub(crate) pending_roots: Vec<ObjId>,
     pub(crate) unbound_names: Vec<(NodeId, ModuleId, Symbol)>,
@@ -158,6 +164,9 @@ impl<'p> Engine<'p> {
             copy_seen: FxHashSet::default(),
             copy_iterators: FxHashMap::default(),
             key_watchers: FxHashMap::default(),
+            forwarded_reads: FxHashMap::default(),
+            stored_on_classes: FxHashSet::default(),
+            slot_reads: FxHashSet::default(),
             escaped: FxHashSet::default(),
             pending_roots: Vec::new(),
             unbound_names: Vec::new(),
@@ -236,6 +245,7 @@ impl<'p> Engine<'p> {
             site_acts: self.site_acts,
             site_targets,
             site_reasons: self.site_reasons,
+            slot_reads: self.slot_reads,
             outcome: self.outcome,
             rounds: self.rounds,
         }

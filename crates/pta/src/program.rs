@@ -4,6 +4,7 @@
 //! numbers.
 
 use crate::ids::{CodeId, ModuleId};
+use crate::stores::StoreIndex;
 use hognose_base::{Id, IndexVec, Interner, Symbol};
 use hognose_ir::{Body, FileIr, InstId, NameId, Op, Parameter, Signature};
 use hognose_pyc::{CodeIndex, CodeObject, Object, flags};
@@ -146,6 +147,8 @@ pub struct ProgramFacts {
     pub deleted_attributes: FxHashSet<Symbol>,
     /// Names bound in the body of a class of the program (models excluded).
     pub class_names: FxHashSet<Symbol>,
+    /// Who stores attributes, and which classes customise access.
+    pub stores: StoreIndex,
     /// External modules that a module imports with a star.
     pub star_externals: IndexVec<ModuleId, Vec<String>>,
     /// What each module exports to a star import.
@@ -165,6 +168,7 @@ impl Program {
         }
         program.collect_facts();
         program.collect_stars();
+        program.facts.stores = StoreIndex::of(&program);
         program
     }
 

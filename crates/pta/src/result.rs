@@ -14,9 +14,9 @@ use crate::template::{
     Callee, Local, NO_LOCAL, Operation, RAISED, RETURN, SENT, Template, TemplateOptions, YIELDED, build_template,
 };
 use hognose_base::{Coverage, Id, IndexVec, Outcome, ReasonSet, Symbol};
-use hognose_ir::{InstId, ValueId};
+use hognose_ir::{InstId, StrongLoads, ValueId};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -89,6 +89,8 @@ pub struct PointsTo {
     acts_of: IndexVec<CodeId, Vec<ActId>>,
     site_targets: Vec<(SiteId, CallKind, Target)>,
     site_reasons: FxHashMap<SiteId, ReasonSet>,
+    /// Loads that do not only read what stores of their body left; `None` if no load does.
+    slot_reads: Option<FxHashSet<(CodeId, InstId)>>,
     outcome: Outcome,
     rounds: u32,
 }
@@ -132,6 +134,7 @@ pub fn analyze(program: &Arc<Program>, config: &PtaConfig) -> PointsTo {
         acts_of,
         site_targets: parts.site_targets,
         site_reasons: parts.site_reasons,
+        slot_reads: (!config.merge_definitions).then_some(parts.slot_reads),
         outcome: parts.outcome,
         rounds: parts.rounds,
         templates,
@@ -153,6 +156,18 @@ impl PointsTo {
     #[must_use]
     pub const fn classes(&self) -> &ClassTable {
         &self.classes
+    }
+    /// The loads of a code object that read what stores of the same body left, and no slot.
+    #[must_use]
+    pub fn strong_loads(&self, code: CodeId) -> StrongLoads {
+        let stores = &self.program.facts.stores;
+        let sure = stores.sure_loads(&self.program, code);
+        let Some(slot_reads) = &self.slot_reads else {
+            return sure;
+        };
+        let mut checked = stores.checked_loads(&self.program, code);
+        checked.retain(|load| !slot_reads.contains(&(code, load)));
+        checked.union(&sure)
     }
     /// How the run ended.
     #[must_use]
@@ -733,6 +748,7 @@ pub(crate) struct Parts {
     pub(crate) site_acts: IndexVec<SiteId, ActId>,
     pub(crate) site_targets: Vec<(SiteId, CallKind, Target)>,
     pub(crate) site_reasons: FxHashMap<SiteId, ReasonSet>,
+    pub(crate) slot_reads: FxHashSet<(CodeId, InstId)>,
     pub(crate) outcome: Outcome,
     pub(crate) rounds: u32,
 }

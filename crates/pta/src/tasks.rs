@@ -1,6 +1,6 @@
 //! From operations to listeners, and from arrivals to features.
 
-use crate::engine::{ArgumentSource, CallKind, Engine, Lookup, NO_NODE, Request, Sink, SuperSink, Task};
+use crate::engine::{ArgumentSource, CallKind, Engine, NO_NODE, Request, Sink, SuperSink, Task};
 use crate::heap::{Field, Object};
 use crate::ids::{ObjId, SiteId};
 use crate::solver::Listener;
@@ -21,7 +21,7 @@ impl Engine<'_> {
             } => {
                 let (base, sink) = (at(self, base), Sink::Value(at(self, result)));
                 if result != crate::template::NO_LOCAL {
-                    let mode = if special { Lookup::Special } else { Lookup::Normal };
+                    let mode = self.lookup_mode(site, special);
                     self.on(base, Task::Attribute { name, sink, site, mode });
                 }
             }
@@ -126,7 +126,7 @@ impl Engine<'_> {
                     self.requests[request].kind = CallKind::Protocol(name);
                 }
                 let base = self.local_node(site, base);
-                let mode = if special { Lookup::Special } else { Lookup::Normal };
+                let mode = self.lookup_mode(site, special);
                 self.on(
                     base,
                     Task::Attribute {

@@ -55,6 +55,9 @@ pub(crate) enum Sink {
 pub(crate) enum Lookup {
     /// As an attribute expression does.
     Normal,
+    /// The same, at a load that reads what stores of the same body left: instances of classes that customise nothing give
+    /// that instead of what their slot holds.
+    Forwarded,
     /// On the type only: special methods.
     Special,
     /// As `object.__getattribute__` does, whatever the class overrides.

@@ -2,7 +2,6 @@
 
 use super::layout::Layout;
 use super::{DataKind, DdgNodeId};
-use crate::strong::{StoreIndex, StrongLoads};
 use hognose_base::{IndexVec, Symbol};
 use hognose_ir::{Body, Def, InstId, Op, ValueId};
 use hognose_pta::{Access, Allocation, Base, CallRecord, CodeId, CodeKind, Field, ObjId, Object, PointsTo, Program};
@@ -107,7 +106,6 @@ pub(super) struct Context<'a> {
     pub(super) program: &'a Program,
     pub(super) layout: &'a Layout,
     pub(super) functions: IndexVec<CodeId, FunctionFacts>,
-    pub(super) strong: StoreIndex,
     calls: Vec<CallRecord>,
     accesses: Vec<Access>,
     class_objects: FxHashMap<CodeId, Vec<ObjId>>,
@@ -142,7 +140,6 @@ impl<'a> Context<'a> {
             program,
             layout,
             functions,
-            strong: StoreIndex::of(program),
             calls: pta.calls(),
             accesses,
             class_objects,
@@ -159,9 +156,6 @@ impl<'a> Context<'a> {
         let start = self.accesses.partition_point(|access| access.code < code);
         let len = self.accesses[start..].partition_point(|access| access.code == code);
         &self.accesses[start..start + len]
-    }
-    pub(super) fn strong_loads(&self, code: CodeId) -> StrongLoads {
-        StrongLoads::of_code(self.program, code, &self.strong)
     }
     /// The class objects that a class body makes.
     pub(super) fn classes_of(&self, code: CodeId) -> &[ObjId] {

@@ -190,11 +190,31 @@ impl Builder<'_> {
         }
     }
 
+    /// The field that an instruction reads strongly, if it does: a subscript all that it reads, a method call the attribute that is
+    /// looked up as a part of it.
+    fn strong_field(&self, inst: InstId) -> Option<Option<Field>> {
+        let load = match self.body.insts[inst].op {
+            Op::Call { .. } | Op::CallStar { .. } => {
+                let &callee = self.body.ssa.inputs(inst).first()?;
+                self.operation(callee)?.0
+            }
+            _ => inst,
+        };
+        if self.strong.stores_of(load).is_empty() {
+            return None;
+        }
+        match self.body.insts[load].op {
+            Op::LoadAttr(name) | Op::LoadMethod(name) => Some(Some(Field::attribute(self.symbol(name)))),
+            _ if load == inst => Some(None),
+            _ => None,
+        }
+    }
+
     fn accesses_at(&mut self, inst: InstId, accesses: &[Access]) {
         if self.body.cfg.blocks[self.body.cfg.block_of[inst]].unreachable {
             return;
         }
-        let strong = self.strong.store_of(inst).is_some();
+        let strong = self.strong_field(inst);
         let unpacks = matches!(self.body.insts[inst].op, Op::UnpackSequence(_));
         // Kinds of both directions, each with its slots.
         let mut groups: [(bool, DataKind, Vec<SlotKey>); 8] = [
@@ -211,7 +231,9 @@ impl Builder<'_> {
             let is_module = matches!(self.context.pta.object(access.object), Object::Module(_));
             let name = access.field.as_attribute();
             let (pair, slot) = match name {
-                Some(_) if strong && !access.write => continue,
+                _ if !access.write && strong.is_some_and(|field| field.is_none_or(|field| field == access.field)) => {
+                    continue;
+                }
                 Some(name) if is_module && access.write => {
                     let slot = (access.object, Field::foreign(name));
                     self.found.between(slot, (access.object, access.field), DataKind::Slot);

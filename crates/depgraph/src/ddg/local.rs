@@ -3,10 +3,10 @@
 use super::context::{Context, Found, function_made, made_code};
 use super::layout::{RAISED, RETURNED, SENT, YIELDED};
 use super::{DataKind, DdgNodeId};
-use crate::strong::StrongLoads;
 use hognose_base::{Id, Symbol};
 use hognose_ir::{
-    BlockId, Body, Def, EdgeKind, FunctionPart, InstId, Intrinsic, NameId, Op, ParameterKind, SlotId, Ssa, ValueId,
+    BlockId, Body, Def, EdgeKind, FunctionPart, InstId, Intrinsic, NameId, Op, ParameterKind, SlotId, Ssa, StrongLoads,
+    ValueId,
 };
 use hognose_pta::{CodeId, CodeKind, Field, ObjId, Object, Program};
 use hognose_pyc::Object as Constant;
@@ -35,7 +35,7 @@ pub(super) fn edges_of(context: &Context<'_>, code: CodeId) -> Found {
         program,
         code,
         body: program.body(code),
-        strong: context.strong_loads(code),
+        strong: context.pta.strong_loads(code),
         caught: caught(context, code),
         found: Found::default(),
     };
@@ -161,6 +161,9 @@ impl<'c> Builder<'c> {
             }
             Op::LoadAttr(_) | Op::LoadMethod(_) | Op::LoadSuperAttr { .. } | Op::LoadSuperMethod { .. } => {
                 self.load_attribute(inst, op, inputs);
+            }
+            Op::LoadItem => {
+                self.load_strongly(inst, DataKind::ElementStore);
             }
             Op::ImportFrom(name) => self.import_from(inst, inputs, name),
             Op::Intrinsic(Intrinsic::ImportStar) => self.import_star(inputs),
@@ -421,8 +424,7 @@ impl<'c> Builder<'c> {
     /// Reads of class attributes, through instances, classes and `super()`; what objects themselves hold comes with the
     /// heap accesses.
     fn load_attribute(&mut self, inst: InstId, op: Op, inputs: &[ValueId]) {
-        if let Some(store) = self.strong.store_of(inst) {
-            self.found.edge(self.node(store), self.node(inst), DataKind::FieldStore);
+        if self.load_strongly(inst, DataKind::FieldStore) {
             return;
         }
         let (Op::LoadAttr(name)
@@ -460,6 +462,19 @@ impl<'c> Builder<'c> {
             self.context.members(class, start, name, &mut slots);
         }
         self.found.access(slots, self.node(inst), false, DataKind::FieldLoad);
+    }
+
+    /// Connects a strong load to the stores that it may read.
+    fn load_strongly(&mut self, inst: InstId, kind: DataKind) -> bool {
+        let stores = self.strong.stores_of(inst);
+        for &(_, store) in stores {
+            let (from, to) = (
+                self.context.layout.inst(self.code, store),
+                self.context.layout.inst(self.code, inst),
+            );
+            self.found.edge(from, to, kind);
+        }
+        !stores.is_empty()
     }
 
     fn import_from(&mut self, inst: InstId, inputs: &[ValueId], name: NameId) {

@@ -34,13 +34,25 @@ impl Engine<'_> {
         if !reasons.is_empty() {
             self.note_reasons(site, reasons);
             self.sink_reasons(sink, reasons);
+            if mode == Lookup::Forwarded {
+                let node = self.sink_node(sink);
+                self.forward_unchecked(site, node);
+            }
         }
     }
 
     pub(crate) fn attribute(&mut self, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
         match self.heap.get(object) {
-            Object::Class(..) | Object::DynamicClass(_) => self.class_attribute(object, name, sink, site, mode),
+            Object::Class(..) | Object::DynamicClass(_) => {
+                if mode == Lookup::Forwarded {
+                    self.read_slots(site);
+                }
+                self.class_attribute(object, name, sink, site, mode);
+            }
             Object::Module(module) if mode != Lookup::Special => {
+                if mode == Lookup::Forwarded {
+                    self.read_slots(site);
+                }
                 self.module_attribute(module, object, name, sink, site);
             }
             Object::Super(class, receiver) if mode != Lookup::Special => {
@@ -49,6 +61,10 @@ impl Engine<'_> {
             Object::External(chain) => {
                 let value = self.external_step(chain, name);
                 self.plain(sink, value);
+                if mode == Lookup::Forwarded {
+                    let node = self.sink_node(sink);
+                    self.forward_unchecked(site, node);
+                }
             }
             Object::Cell(..) => {}
             Object::Bound(function, receiver) if matches!(self.program.text(name), "__func__" | "__self__") => {
@@ -67,11 +83,14 @@ impl Engine<'_> {
         self.super_receiver(&[receiver], class, SuperSink::Attribute(name, sink, site));
     }
 
-    fn instance_attribute(&mut self, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
+    pub(crate) fn instance_attribute(&mut self, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
         let Some(class) = self.class_of(object) else { return };
         if self.program.text(name) == "__class__" {
             let node = self.sink_node(sink);
             self.add_object(node, class);
+            return;
+        }
+        if mode == Lookup::Forwarded && self.forward(site, class, object, name, sink) {
             return;
         }
         self.class_members(class, object, name, sink, site, mode);
@@ -94,7 +113,7 @@ impl Engine<'_> {
     /// What the class of an instance has under the name, for receivers that share it.
     fn class_members(&mut self, class: ObjId, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
         let getattribute = self.symbol("__getattribute__");
-        if mode == Lookup::Normal && self.class_may_have(class, getattribute) {
+        if matches!(mode, Lookup::Normal | Lookup::Forwarded) && self.class_may_have(class, getattribute) {
             let (receiver, new) = self.group(GroupKey::Sink(sink), class);
             self.add_object(receiver, object);
             if new {
@@ -491,6 +510,7 @@ impl Engine<'_> {
             match self.heap.get(object) {
                 Object::Module(_) => self.store_foreign(object, name, value),
                 Object::Class(..) | Object::DynamicClass(_) => {
+                    self.note_store_on_class(name);
                     self.store_foreign(object, name, value);
                     if !raw {
                         self.class_store_hook(object, name, value, site);

@@ -225,6 +225,7 @@ impl Engine<'_> {
             if let Operation::LoadItem { result, .. } = *self.operation(site) {
                 let result = self.site_node(site, result);
                 self.add_reasons(result, reasons);
+                self.forward_unchecked(site, result);
             }
         }
     }
@@ -234,9 +235,16 @@ impl Engine<'_> {
             Object::External(chain) => self.external_item(site, chain),
             Object::Class(..) | Object::DynamicClass(_) => self.class_item(site, object),
             Object::Str(_) => self.scalar_item(site, self.known.str),
-            Object::Instance(class, _) if self.known.is_container(class) => self.native_item(site, object),
+            Object::Instance(class, _) if self.known.is_container(class) => {
+                if !self.forward_item(site) {
+                    self.native_item(site, object);
+                }
+            }
             Object::Instance(class, _) if self.known.is_scalar(class) => self.scalar_item(site, class),
-            _ => self.protocol_item(site, object),
+            _ => {
+                self.read_slots(site);
+                self.protocol_item(site, object);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod classes;
 pub(crate) mod containers;
 pub(crate) mod exceptions;
 pub(crate) mod externals;
+pub(crate) mod forwarding;
 pub(crate) mod imports;
 pub(crate) mod intrinsics;
 pub(crate) mod iteration;

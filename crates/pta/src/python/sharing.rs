@@ -304,6 +304,7 @@ impl Engine<'_> {
             info.any_sources.extend(&fresh);
         }
         self.resolve_anew(&[class], None, &fresh);
+        self.settle_forwarded(class);
         if hook || !fresh.is_empty() {
             self.ask_more(class, hook, &fresh);
         }
@@ -324,6 +325,7 @@ impl Engine<'_> {
         }
         self.resolve_anew(&affected, None, &[node]);
         for &class in &affected {
+            self.settle_forwarded(class);
             self.ask_more(class, false, &[node]);
         }
         node

@@ -345,6 +345,18 @@ pub(crate) struct ImportDef {
     pub inst: InstId,
 }
 
+/// A load of an attribute or item that certainly reads one of some stores of the same body (see
+/// [`hognose_ir::StrongLoads`]), if its receiver customises nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Forward {
+    /// The operation that loads.
+    pub operation: u32,
+    /// The instruction that loads; of a method call, not the call.
+    pub load: InstId,
+    /// What was stored.
+    pub value: Local,
+}
+
 /// The constraints of one code object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Template {
@@ -400,6 +412,8 @@ pub(crate) struct Template {
     pub properties: Vec<Symbol>,
     /// Calls that have a function or class made by this code among their arguments, sorted.
     pub applications: Vec<u32>,
+    /// Loads that read what stores of the same body left, by operation.
+    pub forwards: Vec<Forward>,
     /// Whether the code could not be lifted.
     pub is_empty: bool,
 }

@@ -1,129 +1,10 @@
-//! Strong loads of compiled functions, and all paths of random graphs walked one by one.
+//! All paths of random graphs walked one by one.
 
-use super::{AttributeFacts, StoreIndex, StrongLoads, strong_load};
-use crate::testing::{code, insts, link};
+use super::{AttributeFacts, Hooks, StrongLoads, Surroundings};
+use crate::{Block, BlockId, Body, Def, Edge, EdgeKind, Inst, InstId, NameId, Op, Slot, SlotId, ValueId};
 use hognose_base::{Id, IndexVec};
-use hognose_ir::{Block, BlockId, Body, Def, Edge, EdgeKind, Inst, InstId, NameId, Op, Slot, SlotId, ValueId};
 use hognose_pyc::LocalKind;
 use proptest::prelude::*;
-
-/// Line offsets are not needed: how many loads of `f` in function `m.t` are strong, of how many.
-#[track_caller]
-fn strong(text: &str, expected: &[bool]) {
-    let program = link(&[("m", text)]);
-    let at = code(&program, "m.t");
-    let strong = StrongLoads::of_code(&program, at, &StoreIndex::of(&program));
-    let loads = insts(&program, at, |op, name| {
-        name == "f" && matches!(op, Op::LoadAttr(_) | Op::LoadMethod(_))
-    });
-    let found: Vec<bool> = loads.iter().map(|&load| strong.store_of(load).is_some()).collect();
-    assert_eq!(found, expected, "{text}");
-}
-
-const OTHER: &str = "def other(o):\n    o.f = 2\n";
-
-#[test]
-fn a_store_on_the_same_base_is_read() {
-    strong("def t(o):\n    o.f = 1\n    return o.f\n", &[true]);
-    strong("def t(o):\n    p = o\n    p.f = 1\n    return o.f\n", &[true]);
-    strong("def t(o, p):\n    p.f = 1\n    return o.f\n", &[false]);
-    strong(
-        "def t(o, p):\n    o.f = 1\n    p.f = 2\n    return o.f, p.f\n",
-        &[false, true],
-    );
-    strong("def t(o):\n    o.f = 1\n    o = g()\n    return o.f\n", &[false]);
-    strong("def t(o):\n    o.f = 1\n    del o.f\n    return o.f\n", &[false]);
-}
-
-#[test]
-fn calls_cut_unless_nobody_else_stores_the_name() {
-    let text = "def t(o):\n    o.f = 1\n    g()\n    return o.f\n";
-    strong(text, &[true]);
-    strong(&format!("{text}{OTHER}"), &[false]);
-    strong(&format!("{text}def d(o):\n    setattr(o, 'f', 1)\n"), &[false]);
-    strong(&format!("{text}def d(o):\n    setattr(o, 'unrelated', 1)\n"), &[true]);
-    strong(&format!("{text}def d(o, n):\n    setattr(o, n, 1)\n"), &[false]);
-    // Without a call in between, other stores do not matter.
-    strong(
-        &format!("def t(o):\n    o.f = 1\n    x = o\n    return x.f\n{OTHER}"),
-        &[true],
-    );
-    strong(
-        &format!("def t(o, a, b):\n    o.f = 1\n    x = a + b\n    return o.f\n{OTHER}"),
-        &[false],
-    );
-    // The function may be entered again by what it calls.
-    strong(
-        "def t(o, c):\n    if c:\n        o.f = 2\n    o.f = 1\n    g()\n    return o.f\n",
-        &[false],
-    );
-}
-
-#[test]
-fn hooks_cut() {
-    let text = "def t(o):\n    o.f = 1\n    return o.f\n";
-    strong(
-        &format!("{text}class C:\n    @property\n    def f(self): pass\n"),
-        &[false],
-    );
-    strong(&format!("{text}class C:\n    def f(self): pass\n"), &[true]);
-    strong(
-        &format!("{text}class C:\n    def __setattr__(self, n, v): pass\n"),
-        &[false],
-    );
-    strong(
-        &format!("{text}class C:\n    def __getattribute__(self, n): pass\n"),
-        &[false],
-    );
-    let between = format!("def t(o):\n    o.f = 1\n    o.g\n    return o.f\n{OTHER}");
-    strong(&between, &[true]);
-    strong(
-        &format!("{between}class C:\n    @property\n    def g(self): pass\n"),
-        &[false],
-    );
-    strong(
-        &format!("{between}class C:\n    def __getattr__(self, n): pass\n"),
-        &[false],
-    );
-}
-
-#[test]
-fn paths_have_to_agree() {
-    strong(
-        "def t(o, c):\n    if c is None:\n        o.f = 1\n    return o.f\n",
-        &[false],
-    );
-    strong(
-        "def t(o, c):\n    o.f = 1\n    if c is None:\n        x = o.f\n    return o.f\n",
-        &[true, true],
-    );
-    strong(
-        "def t(o):\n    o.f = 1\n    while o is not None:\n        x = o.f\n        o.f = 2\n",
-        &[false],
-    );
-    strong(
-        "def t(items):\n    for o in items:\n        x = o.f\n        o.f = 1\n        y = o.f\n",
-        &[false, true],
-    );
-}
-
-#[test]
-fn exceptional_edges_carry_what_holds_before_each_failure() {
-    strong(
-        "def t(o):\n    o.f = 1\n    try:\n        g()\n    except E:\n        return o.f\n",
-        &[true],
-    );
-    strong(
-        "def t(o):\n    try:\n        o.f = 1\n        g()\n    except E:\n        return o.f\n",
-        &[false],
-    );
-    strong(
-        "def t(o, p):\n    o.f = 1\n    try:\n        g()\n        p.f = 1\n        g()\n    except E:\n        return o.f\n",
-        &[false],
-    );
-}
-
-// ---- random graphs ------------------------------------------------------------------------------------------------------
 
 /// What an instruction of a random body does.
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +117,7 @@ fn effect(inst: InstId, step: Step, memory: &mut Memory, exposed: [bool; 2]) {
     }
 }
 
-/// Walks every distinct (block, memory) state: what each load saw on every walk, if always the same.
+/// Walks every distinct (block, memory) state: the stores that each load saw, if it saw one on every walk.
 fn by_walking(blocks: &[Vec<Step>], body: &Body, exposed: [bool; 2]) -> Vec<(InstId, InstId)> {
     let mut seen = std::collections::BTreeSet::new();
     let mut stack: Vec<(usize, Memory)> = vec![(0, [None; 2])];
@@ -272,8 +153,8 @@ fn by_walking(blocks: &[Vec<Step>], body: &Body, exposed: [bool; 2]) -> Vec<(Ins
         }
     }
     read.into_iter()
-        .filter(|(_, stores)| stores.len() == 1)
-        .filter_map(|(load, stores)| Some((load, (*stores.first()?)?)))
+        .filter(|(_, stores)| !stores.contains(&None) && stores.len() <= super::MAX_STORES)
+        .flat_map(|(load, stores)| stores.into_iter().flatten().map(move |store| (load, store)))
         .collect()
 }
 
@@ -290,16 +171,21 @@ proptest! {
         for block in body.cfg.blocks.ids() {
             body.cfg.blocks[block].unreachable = !entered.contains(&block);
         }
-        let facts = |name: NameId| AttributeFacts {
+        let attribute = |name: NameId| AttributeFacts {
             stores: if exposed[name.index()] { 5 } else { 1 },
-            hooked: false,
-            runs_code: false,
+            descriptor: false,
+        };
+        let surroundings = Surroundings {
+            attribute: &attribute,
+            key: &|_| None,
+            hooks: Hooks::default(),
+            receivers_checked: false,
         };
         let walked = by_walking(&blocks, &body, exposed);
-        let found = StrongLoads::of(&body, &facts);
+        let found = StrongLoads::of(&body, &surroundings);
         prop_assert_eq!(found.pairs(), walked);
         for &(load, store) in found.pairs() {
-            prop_assert_eq!(strong_load(&body, load, &facts), Some(store));
+            prop_assert!(found.stores_of(load).contains(&(load, store)));
         }
     }
 }
