@@ -4,6 +4,7 @@ mod bench;
 mod cases;
 mod codegen;
 mod models;
+mod mutate;
 mod pycg;
 
 use clap::{Parser, Subcommand};
@@ -36,6 +37,8 @@ enum Task {
     },
     /// Runs the PyCG micro-benchmark.
     Pycg(pycg::Pycg),
+    /// Sends damaged `.pyc` files through the whole analysis.
+    Mutate(mutate::Mutate),
     /// Compiles the library models of `crates/models`.
     Models {
         #[command(subcommand)]
@@ -50,6 +53,7 @@ fn main() -> anyhow::Result<()> {
         Task::Pycg(arguments) => pycg::run(&arguments),
         Task::Cases { task } => cases::run(task),
         Task::Codegen { check } => codegen::run(check),
+        Task::Mutate(arguments) => mutate::run(&arguments),
         Task::Models { task } => models::run(task),
     }
 }

@@ -445,6 +445,7 @@ impl Template {
 }
 
 mod build;
+mod forwards;
 mod functions;
 mod instructions;
 
