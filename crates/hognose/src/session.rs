@@ -10,6 +10,7 @@ use hognose_ir::lift_file;
 use hognose_project::{ImportRef, LoadedFile, Project, discover, follow, load};
 use hognose_pyc::CompiledModule;
 use rayon::ThreadPool;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
@@ -148,12 +149,13 @@ fn imports_of(module: &CompiledModule) -> Vec<ImportRef> {
     let ir = lift_file(module.clone());
     let objects = &ir.module.objects;
     let text = |id| objects.text(id).unwrap_or_default().into_owned();
-    hognose_ir::imports(&ir)
+    let found: BTreeSet<ImportRef> = hognose_ir::imports(&ir)
         .into_iter()
         .map(|import| ImportRef {
             level: import.level,
             module: ir.names[import.module].to_string(),
             names: import.names.into_iter().flatten().map(text).collect(),
         })
-        .collect()
+        .collect();
+    found.into_iter().collect()
 }

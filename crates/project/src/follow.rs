@@ -24,6 +24,9 @@ pub struct ImportRef {
     pub names: Vec<String>,
 }
 
+/// No file has a longer path, so no module has a longer name.
+const LONGEST_NAME: usize = 4096;
+
 /// The modules that an import may run, outer ones first; a name of `from … import` may also be an attribute.
 #[must_use]
 pub fn resolve(importer: &ProjectFile, import: &ImportRef) -> Vec<String> {
@@ -32,6 +35,10 @@ pub fn resolve(importer: &ProjectFile, import: &ImportRef) -> Vec<String> {
     } else {
         let mut package = importer.package();
         for _ in 1..import.level {
+            // The level is any number that a damaged file may hold.
+            if package.is_empty() {
+                break;
+            }
             package = package.rsplit_once('.').map_or("", |(parent, _)| parent);
         }
         // Beyond the top, as in any module outside a package, the import fails.
@@ -44,6 +51,9 @@ pub fn resolve(importer: &ProjectFile, import: &ImportRef) -> Vec<String> {
             dotted(package, &import.module)
         }
     };
+    if base.len() > LONGEST_NAME {
+        return Vec::new();
+    }
     let outer = base.match_indices('.').map(|(at, _)| base[..at].to_owned());
     let mut modules: Vec<_> = outer.chain(std::iter::once(base.clone())).collect();
     modules.extend(

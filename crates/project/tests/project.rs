@@ -533,6 +533,18 @@ fn what_an_import_may_run() {
     assert_eq!(run("p.q", true, ".b"), ["p", "p.q", "p.q.b"]);
     assert_eq!(run("p.q.m", false, "..b:c"), ["p", "p.b", "p.b.c"]);
     assert_eq!(run("p.m", false, "...b"), Vec::<String>::new());
+    // A damaged file may ask for any level and any name.
+    let import = |level, module: &str| ImportRef {
+        level,
+        module: module.to_owned(),
+        names: Vec::new(),
+    };
+    let package = importer("p.q", true);
+    assert_eq!(resolve(&package, &import(u32::MAX, "b")), Vec::<String>::new());
+    assert_eq!(
+        resolve(&package, &import(0, &"a.".repeat(1 << 20))),
+        Vec::<String>::new()
+    );
 }
 
 proptest! {

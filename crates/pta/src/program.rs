@@ -320,9 +320,13 @@ impl Program {
             name.rfind('.').map_or("", |dot| &name[..dot])
         }
     }
-    /// The absolute module name that an import statement of `module` names; `None` if it leaves the top-level package.
+    /// The absolute module name that an import statement of `module` names; `None` if it leaves the top-level package, or no module
+    /// can have the name.
     #[must_use]
     pub fn absolute_import(&self, module: ModuleId, level: u32, name: &str) -> Option<String> {
+        if !hognose_ir::may_be_module(name) {
+            return None;
+        }
         if level == 0 {
             return Some(name.to_owned());
         }
