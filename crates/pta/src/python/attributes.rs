@@ -91,6 +91,9 @@ impl Engine<'_> {
             return;
         }
         if mode == Lookup::Forwarded && self.forward(site, class, object, name, sink) {
+            if self.may_inherit_unseen(class) {
+                self.class_members(class, object, name, sink, site, Lookup::Normal);
+            }
             return;
         }
         self.class_members(class, object, name, sink, site, mode);
@@ -111,7 +114,15 @@ impl Engine<'_> {
     }
 
     /// What the class of an instance has under the name, for receivers that share it.
-    fn class_members(&mut self, class: ObjId, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
+    pub(crate) fn class_members(
+        &mut self,
+        class: ObjId,
+        object: ObjId,
+        name: Symbol,
+        sink: Sink,
+        site: SiteId,
+        mode: Lookup,
+    ) {
         let getattribute = self.symbol("__getattribute__");
         if matches!(mode, Lookup::Normal | Lookup::Forwarded) && self.class_may_have(class, getattribute) {
             let (receiver, new) = self.group(GroupKey::Sink(sink), class);

@@ -13,6 +13,7 @@
 
 use crate::engine::{Engine, Lookup, Sink};
 use crate::ids::{NodeId, ObjId, SiteId};
+use crate::python::classes::Base;
 use crate::template::Forward;
 use hognose_base::Symbol;
 
@@ -51,8 +52,8 @@ impl Engine<'_> {
         at.ok().map(|at| forwards[at])
     }
 
-    /// Answers an instance of `class` at a load with what was stored; it hides what the class has under the name. `false`: the
-    /// attribute must be looked up.
+    /// Answers an instance of `class` at a load with what was stored; it hides what the class has under the name, unless that may
+    /// be a descriptor that is not seen ([`Engine::may_inherit_unseen`]). `false`: the attribute must be looked up.
     pub(crate) fn forward(&mut self, site: SiteId, class: ObjId, object: ObjId, name: Symbol, sink: Sink) -> bool {
         if !self.gives_what_was_stored(class, name) {
             self.read_slots(site);
@@ -99,6 +100,13 @@ impl Engine<'_> {
         }
     }
 
+    /// Whether the class has a base that is not part of the program, or not known.
+    pub(crate) fn may_inherit_unseen(&self, class: ObjId) -> bool {
+        self.classes
+            .get(class)
+            .is_none_or(|info| info.orders.iter().flatten().any(|base| !matches!(base, Base::Class(_))))
+    }
+
     fn gives_what_was_stored(&self, class: ObjId, name: Symbol) -> bool {
         if self.known.is_scalar(class) || class == self.known.method {
             return false;
@@ -132,6 +140,9 @@ impl Engine<'_> {
         let mut kept = Vec::new();
         for read in reads {
             if self.gives_what_was_stored(class, read.name) {
+                if self.may_inherit_unseen(class) {
+                    self.class_members(class, read.object, read.name, read.sink, read.site, Lookup::Normal);
+                }
                 kept.push(read);
                 continue;
             }
