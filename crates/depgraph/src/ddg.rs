@@ -40,7 +40,7 @@ use crate::ddg::assemble::assemble;
 use crate::ddg::layout::Layout;
 use hognose_base::{Id, Symbol, define_id};
 use hognose_ir::{BlockId, InstId, ValueId};
-use hognose_pta::{CodeId, Field, ModuleId, ObjId, Object, PointsTo};
+use hognose_pta::{CallRecord, CodeId, Field, ModuleId, ObjId, Object, PointsTo};
 use std::ops::Range;
 
 #[cfg(test)]
@@ -220,7 +220,12 @@ impl Ddg {
     /// Builds the graph from a points-to result.
     #[must_use]
     pub fn of(pta: &PointsTo) -> Self {
-        assemble(pta)
+        assemble(pta, &pta.calls())
+    }
+    /// Builds the graph from a points-to result and its call graph, [`PointsTo::calls`].
+    #[must_use]
+    pub fn of_calls(pta: &PointsTo, calls: &[CallRecord]) -> Self {
+        assemble(pta, calls)
     }
     /// Number of nodes.
     #[must_use]

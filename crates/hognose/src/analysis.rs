@@ -354,9 +354,9 @@ impl Analysis {
     #[must_use]
     pub fn ddg(&self) -> &Ddg {
         self.ddg.get_or_init(|| {
-            let points_to = self.points_to();
+            let (points_to, calls) = (self.points_to(), self.calls());
             let _region = self.profiler.region("ddg");
-            let ddg = self.pool.install(|| Ddg::of(points_to));
+            let ddg = self.pool.install(|| Ddg::of_calls(points_to, calls));
             self.profiler.count("ddg_nodes", ddg.node_count() as u64);
             self.profiler.count("ddg_edges", ddg.edge_count() as u64);
             ddg

@@ -1,66 +1,52 @@
 //! Puts the edges of all code objects together: numbers the slots, connects related slots, drops what no data reaches,
-//! sorts once.
+//! orders the edges. All ordering is by counting over dense ids, so the work is linear in the edges.
 
 use super::context::{Context, End, Found, SlotKey};
 use super::layout::Layout;
 use super::local::edges_of;
 use super::{DataKind, Ddg, DdgNodeId, Link, Rows};
 use hognose_base::Id;
-use hognose_pta::{CodeId, Field, PointsTo};
+use hognose_graph::Csr;
+use hognose_pta::{CallRecord, CodeId, Field, ObjId, PointsTo};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 type Edge = (DdgNodeId, DdgNodeId, DataKind);
 
-pub(super) fn assemble(pta: &PointsTo) -> Ddg {
+pub(super) fn assemble(pta: &PointsTo, calls: &[CallRecord]) -> Ddg {
     let program = pta.program();
     let layout = Layout::new(program);
-    let context = Context::new(pta, &layout);
+    let context = Context::new(pta, &layout, calls);
     let codes: Vec<CodeId> = program.codes.ids().collect();
     let mut found: Vec<Found> = codes.into_par_iter().map(|code| edges_of(&context, code)).collect();
     drop(context);
-    let all_slots = slots_of(&found);
-    let numbering = Numbering {
-        first: layout.code_nodes(),
-        slots: &all_slots,
-    };
-    let mut edges: Vec<Edge> = Vec::with_capacity(found.iter().map(|one| one.plain.len() + one.heap.len()).sum());
-    let mut heap: Vec<Edge> = Vec::new();
+    let numbering = Numbering::of(&found, layout.code_nodes(), pta.heap().len());
+    let mut heap: Vec<Edge> = Vec::with_capacity(found.iter().map(|one| one.heap.len()).sum());
     let mut joins = Joins::default();
     for one in &mut found {
-        edges.append(&mut one.plain);
         heap.extend(
-            one.heap
-                .drain(..)
+            std::mem::take(&mut one.heap)
+                .into_iter()
                 .map(|(from, to, kind)| (numbering.end(from), numbering.end(to), kind)),
         );
-        one.wide
-            .drain(..)
+        std::mem::take(&mut one.wide)
+            .into_iter()
             .for_each(|wide| joins.add(&numbering, wide, &mut heap));
     }
-    drop(found);
     related(&numbering, &mut heap);
-    let (live, joins) = drop_dead(layout.code_nodes(), all_slots.len(), joins.count(), &mut heap);
-    edges.append(&mut heap);
-    edges.par_sort_unstable();
-    edges.dedup();
-    let slots: Vec<SlotKey> = all_slots
-        .into_iter()
-        .zip(&live)
-        .filter(|&(_, &live)| live)
-        .map(|(slot, _)| slot)
-        .collect();
+    let (live, joins) = drop_dead(layout.code_nodes(), numbering.slots.len(), joins.count(), &mut heap);
+    let mut alive = live.iter();
+    let mut slots = numbering.slots;
+    slots.retain(|_| alive.next().is_some_and(|&live| live));
     let nodes = layout.code_nodes() as usize + slots.len() + joins as usize;
+    let plain = found.iter().flat_map(|one| one.plain.iter());
+    let forward = forward(nodes, plain.chain(&heap).copied());
+    drop((found, heap));
     let mut counts = [0; DataKind::ALL.len()];
-    for &(_, _, kind) in &edges {
-        counts[kind as usize] += 1;
+    for link in &forward.links {
+        counts[link.kind as usize] += 1;
     }
-    let forward = rows(nodes, edges.iter().copied());
-    for edge in &mut edges {
-        *edge = (edge.1, edge.0, edge.2);
-    }
-    edges.par_sort_unstable();
-    let backward = rows(nodes, edges.iter().copied());
+    let backward = forward.reversed();
     Ddg {
         layout,
         slots,
@@ -71,38 +57,69 @@ pub(super) fn assemble(pta: &PointsTo) -> Ddg {
     }
 }
 
-/// All slots that edges mention, sorted.
-fn slots_of(found: &[Found]) -> Vec<SlotKey> {
-    let mut slots: Vec<SlotKey> = Vec::new();
-    for one in found {
-        for &(from, to, _) in &one.heap {
-            for end in [from, to] {
-                if let End::Slot(slot) = end {
-                    slots.push(slot);
+/// The slots that edges mention, sorted, and where those of each object start.
+struct Numbering {
+    first: u32,
+    starts: Vec<u32>,
+    slots: Vec<SlotKey>,
+}
+
+impl Numbering {
+    fn of(found: &[Found], first: u32, objects: usize) -> Self {
+        let mut starts = vec![0_u32; objects + 1];
+        mentions(found, |(object, _)| starts[object.index() + 1] += 1);
+        for at in 0..objects {
+            starts[at + 1] += starts[at];
+        }
+        let total = starts[objects] as usize;
+        let mut fields = vec![Field::ANY_IN; total];
+        let mut next = starts.clone();
+        mentions(found, |(object, field)| {
+            let place = &mut next[object.index()];
+            fields[*place as usize] = field;
+            *place += 1;
+        });
+        let mut slots: Vec<SlotKey> = Vec::new();
+        for object in 0..objects {
+            let own = &mut fields[starts[object] as usize..starts[object + 1] as usize];
+            own.sort_unstable();
+            starts[object] = u32::try_from(slots.len()).unwrap_or(u32::MAX);
+            let mut last = None;
+            for &field in &*own {
+                if last.replace(field) != Some(field) {
+                    slots.push((ObjId::from_index(object), field));
                 }
             }
         }
-        slots.extend(one.wide.iter().flat_map(|wide| wide.slots.iter().copied()));
+        starts[objects] = u32::try_from(slots.len()).unwrap_or(u32::MAX);
+        Self { first, starts, slots }
     }
-    slots.par_sort_unstable();
-    slots.dedup();
-    slots
-}
-
-struct Numbering<'a> {
-    first: u32,
-    slots: &'a [SlotKey],
-}
-
-impl Numbering<'_> {
     fn slot(&self, slot: SlotKey) -> DdgNodeId {
-        let at = self.slots.partition_point(|&other| other < slot);
-        DdgNodeId::new(self.first + u32::try_from(at).unwrap_or(u32::MAX))
+        let start = self.starts[slot.0.index()];
+        let own = &self.slots[start as usize..self.starts[slot.0.index() + 1] as usize];
+        let at = own.partition_point(|&(_, other)| other < slot.1);
+        DdgNodeId::new(self.first + start + u32::try_from(at).unwrap_or(u32::MAX))
     }
     fn end(&self, end: End) -> DdgNodeId {
         match end {
             End::Node(node) => node,
             End::Slot(slot) => self.slot(slot),
+        }
+    }
+}
+
+/// Calls `each` for the slots that edges mention, as often as they do.
+fn mentions(found: &[Found], mut each: impl FnMut(SlotKey)) {
+    for one in found {
+        for &(from, to, _) in &one.heap {
+            for end in [from, to] {
+                if let End::Slot(slot) = end {
+                    each(slot);
+                }
+            }
+        }
+        for wide in &one.wide {
+            wide.slots.iter().copied().for_each(&mut each);
         }
     }
 }
@@ -117,7 +134,7 @@ impl Joins {
     fn count(&self) -> usize {
         self.known.len()
     }
-    fn add(&mut self, numbering: &Numbering<'_>, wide: super::context::Wide, edges: &mut Vec<Edge>) {
+    fn add(&mut self, numbering: &Numbering, wide: super::context::Wide, edges: &mut Vec<Edge>) {
         let next = numbering.first as usize + numbering.slots.len() + self.known.len();
         let key = (wide.write, wide.slots);
         let join = match self.known.get(&key) {
@@ -145,7 +162,7 @@ impl Joins {
 }
 
 /// Edges between the slots of one object.
-fn related(numbering: &Numbering<'_>, edges: &mut Vec<Edge>) {
+fn related(numbering: &Numbering, edges: &mut Vec<Edge>) {
     let node = |at: usize| DdgNodeId::new(numbering.first + u32::try_from(at).unwrap_or(u32::MAX));
     let mut start = 0;
     while start < numbering.slots.len() {
@@ -206,18 +223,14 @@ fn reached(count: usize, edges: impl Iterator<Item = (Option<usize>, Option<usiz
         if let (None, Some(to)) = (from, to)
             && !std::mem::replace(&mut seen[to], true)
         {
-            stack.push(to);
+            stack.push(DdgNodeId::from_index(to));
         }
     }
-    let between: Vec<(usize, usize)> = {
-        let mut between: Vec<(usize, usize)> = edges.filter_map(|(from, to)| Some((from?, to?))).collect();
-        between.sort_unstable();
-        between
-    };
+    let number = DdgNodeId::from_index;
+    let between = Csr::from_edges(count, edges.filter_map(|(from, to)| Some((number(from?), number(to?)))));
     while let Some(hub) = stack.pop() {
-        let start = between.partition_point(|&(from, _)| from < hub);
-        for &(_, to) in between[start..].iter().take_while(|&&(from, _)| from == hub) {
-            if !std::mem::replace(&mut seen[to], true) {
+        for &to in between.successors(hub) {
+            if !std::mem::replace(&mut seen[to.index()], true) {
                 stack.push(to);
             }
         }
@@ -225,16 +238,61 @@ fn reached(count: usize, edges: impl Iterator<Item = (Option<usize>, Option<usiz
     seen
 }
 
-/// Rows of edges that are sorted by their first end.
-fn rows(nodes: usize, edges: impl ExactSizeIterator<Item = Edge>) -> Rows {
-    let mut starts = vec![0_u32; nodes + 1];
-    let mut links = Vec::with_capacity(edges.len());
-    for (from, to, kind) in edges {
-        starts[from.index() + 1] += 1;
-        links.push(Link { node: to, kind });
+/// Sorted rows without repetition, of edges in any order.
+fn forward(nodes: usize, edges: impl Iterator<Item = Edge> + Clone) -> Rows {
+    let mut rows = Rows::scattered(nodes, edges);
+    let mut kept = 0;
+    for node in 0..nodes {
+        let (start, end) = (rows.starts[node] as usize, rows.starts[node + 1] as usize);
+        rows.links[start..end].sort_unstable();
+        rows.starts[node] = u32::try_from(kept).unwrap_or(u32::MAX);
+        let mut last = None;
+        for at in start..end {
+            let link = rows.links[at];
+            if last.replace(link) != Some(link) {
+                rows.links[kept] = link;
+                kept += 1;
+            }
+        }
     }
-    for at in 0..nodes {
-        starts[at + 1] += starts[at];
+    rows.starts[nodes] = u32::try_from(kept).unwrap_or(u32::MAX);
+    rows.links.truncate(kept);
+    rows.links.shrink_to_fit();
+    rows
+}
+
+impl Rows {
+    /// Each row has its edges in the order in which they come.
+    fn scattered(nodes: usize, edges: impl Iterator<Item = Edge> + Clone) -> Self {
+        let mut starts = vec![0_u32; nodes + 1];
+        for (from, ..) in edges.clone() {
+            starts[from.index() + 1] += 1;
+        }
+        for at in 0..nodes {
+            starts[at + 1] += starts[at];
+        }
+        let filler = Link {
+            node: DdgNodeId::new(0),
+            kind: DataKind::DefUse,
+        };
+        let mut links = vec![filler; starts[nodes] as usize];
+        // `starts[n]` serves as the write position of row `n`; afterwards it is the row's end, so it is moved by one.
+        for (from, node, kind) in edges {
+            let place = &mut starts[from.index()];
+            links[*place as usize] = Link { node, kind };
+            *place += 1;
+        }
+        starts.copy_within(0..nodes, 1);
+        starts[0] = 0;
+        Self { starts, links }
     }
-    Rows { starts, links }
+    /// The edges turned round. Rows are visited in order, so sorted rows give sorted rows.
+    fn reversed(&self) -> Self {
+        let nodes = self.starts.len() - 1;
+        let edges = (0..nodes).map(DdgNodeId::from_index);
+        Self::scattered(
+            nodes,
+            edges.flat_map(|from| self.of(from).iter().map(move |link| (link.node, from, link.kind))),
+        )
+    }
 }

@@ -2,12 +2,13 @@
 
 use super::layout::Layout;
 use super::{DataKind, DdgNodeId};
-use hognose_base::{IndexVec, Symbol};
+use hognose_base::{Id, IndexVec, Symbol};
 use hognose_ir::{Body, Def, InstId, Op, ValueId};
 use hognose_pta::{Access, Allocation, Base, CallRecord, CodeId, CodeKind, Field, ObjId, Object, PointsTo, Program};
 use hognose_pyc::Object as Constant;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 /// A heap slot.
 pub(super) type SlotKey = (ObjId, Field);
@@ -106,15 +107,18 @@ pub(super) struct Context<'a> {
     pub(super) program: &'a Program,
     pub(super) layout: &'a Layout,
     pub(super) functions: IndexVec<CodeId, FunctionFacts>,
-    calls: Vec<CallRecord>,
+    calls: &'a [CallRecord],
     accesses: Vec<Access>,
+    /// Where the calls and accesses of each code object start.
+    call_starts: Vec<u32>,
+    access_starts: Vec<u32>,
     class_objects: FxHashMap<CodeId, Vec<ObjId>>,
     /// Attributes of class objects that are stored outside their body.
     stored_on_classes: FxHashSet<(ObjId, Symbol)>,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(pta: &'a PointsTo, layout: &'a Layout) -> Self {
+    pub(super) fn new(pta: &'a PointsTo, layout: &'a Layout, calls: &'a [CallRecord]) -> Self {
         let program = pta.program();
         let accesses = pta.accesses();
         let mut class_objects: FxHashMap<CodeId, Vec<ObjId>> = FxHashMap::default();
@@ -140,7 +144,9 @@ impl<'a> Context<'a> {
             program,
             layout,
             functions,
-            calls: pta.calls(),
+            calls,
+            call_starts: starts(codes.len(), calls.iter().map(|call| call.caller)),
+            access_starts: starts(codes.len(), accesses.iter().map(|access| access.code)),
             accesses,
             class_objects,
             stored_on_classes,
@@ -148,14 +154,10 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn calls_of(&self, code: CodeId) -> &[CallRecord] {
-        let start = self.calls.partition_point(|call| call.caller < code);
-        let len = self.calls[start..].partition_point(|call| call.caller == code);
-        &self.calls[start..start + len]
+        &self.calls[range(&self.call_starts, code)]
     }
     pub(super) fn accesses_of(&self, code: CodeId) -> &[Access] {
-        let start = self.accesses.partition_point(|access| access.code < code);
-        let len = self.accesses[start..].partition_point(|access| access.code == code);
-        &self.accesses[start..start + len]
+        &self.accesses[range(&self.access_starts, code)]
     }
     /// The class objects that a class body makes.
     pub(super) fn classes_of(&self, code: CodeId) -> &[ObjId] {
@@ -225,6 +227,21 @@ impl<'a> Context<'a> {
             .find(&Object::Module(module))
             .map(|object| (object, field))
     }
+}
+
+/// Where the rows of each code object start, of rows sorted by code.
+fn starts(codes: usize, rows: impl Iterator<Item = CodeId>) -> Vec<u32> {
+    let mut starts = vec![0_u32; codes + 1];
+    for code in rows {
+        starts[code.index() + 1] += 1;
+    }
+    for at in 0..codes {
+        starts[at + 1] += starts[at];
+    }
+    starts
+}
+fn range(starts: &[u32], code: CodeId) -> Range<usize> {
+    starts[code.index()] as usize..starts[code.index() + 1] as usize
 }
 
 fn function_facts(pta: &PointsTo, code: CodeId) -> FunctionFacts {
