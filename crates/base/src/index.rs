@@ -171,6 +171,10 @@ impl<I: Id, T> IndexVec<I, T> {
     pub fn into_raw(self) -> Vec<T> {
         self.raw
     }
+    /// Makes room for so many more rows.
+    pub fn reserve(&mut self, count: usize) {
+        self.raw.reserve(count);
+    }
     /// Grows or cuts the table to `count` rows.
     pub fn resize(&mut self, count: usize, value: T)
     where

@@ -175,6 +175,11 @@ impl<'p> Engine<'p> {
         };
         let reserved = engine.symbol(crate::python::intrinsics::RESERVED_MODULE);
         engine.solver.limit = config.max_objects;
+        // Room for the activations of the program, and as much again for clones, fields and groups: memory that is not used
+        // is not touched.
+        let locals: usize = templates.iter().map(|template| template.locals as usize).sum();
+        engine.solver.reserve(locals * 3);
+        engine.tasks.reserve(locals);
         engine.reserved = engine.heap.root_chain(reserved);
         engine.known = WellKnown::find(&mut engine);
         engine
@@ -232,7 +237,8 @@ impl<'p> Engine<'p> {
     }
 
     /// What others read when the run is over.
-    pub(crate) fn into_parts(self) -> crate::result::Parts {
+    pub(crate) fn into_parts(mut self) -> crate::result::Parts {
+        self.solver.seal();
         let mut site_targets = self.site_targets;
         site_targets.sort_unstable();
         site_targets.dedup();

@@ -192,7 +192,7 @@ impl PointsTo {
     /// Bytes of the solver's structures, roughly.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.solver.bytes()
+        usize::try_from(self.solver.stats.bytes).unwrap_or(usize::MAX)
     }
     /// All activations.
     #[must_use]

@@ -49,6 +49,8 @@ pub struct SolverStats {
     pub edges: u64,
     /// Nodes merged into another.
     pub merged: u64,
+    /// Bytes of nodes, sets, edges and listeners at the end, roughly.
+    pub bytes: u64,
 }
 
 /// All there is to a node, side by side: whoever touches one part touches the others.
@@ -119,6 +121,12 @@ impl Pending {
 }
 
 impl Solver {
+    /// Makes room for so many nodes, so that the tables are not copied while they grow.
+    pub(crate) fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes);
+        self.edges.reserve(nodes);
+        self.listeners.reserve(nodes);
+    }
     /// A new node.
     pub(crate) fn node(&mut self) -> NodeId {
         self.nodes(1)
@@ -449,13 +457,23 @@ impl Solver {
         }
     }
 
+    /// Gives back what only solving needs; sets and reasons stay.
+    pub(crate) fn seal(&mut self) {
+        self.stats.bytes = self.bytes() as u64;
+        self.edges = Vec::new();
+        self.listeners = Vec::new();
+        self.known_edges = FxHashSet::default();
+        self.tried = FxHashSet::default();
+        self.pending = Pending::default();
+    }
+
     /// Bytes of the solver's own structures, roughly.
     #[must_use]
-    pub(crate) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.nodes.len() * size_of::<Node>()
             + self.nodes.iter().map(|node| node.set.heap_bytes()).sum::<usize>()
-            + self.edges.capacity() * size_of::<Link<NodeId>>()
-            + self.listeners.capacity() * size_of::<Link<Listener>>()
+            + self.edges.len() * size_of::<Link<NodeId>>()
+            + self.listeners.len() * size_of::<Link<Listener>>()
             + self.known_edges.capacity() * 9
     }
 }
