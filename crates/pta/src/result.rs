@@ -20,6 +20,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+mod accesses;
+
+pub use accesses::Access;
+
 /// How a function was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReachedBy {
@@ -59,21 +63,6 @@ impl CallRecord {
     pub const fn has_targets(&self) -> bool {
         !self.targets.is_empty() || !self.external.is_empty() || self.reaches_other_code
     }
-}
-
-/// A read or write of a heap slot by an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Access {
-    /// The code.
-    pub code: CodeId,
-    /// The instruction; for what a cloned library model does, the call in the program.
-    pub inst: InstId,
-    /// The object.
-    pub object: ObjId,
-    /// The field. Elements under an unknown key are [`Field::ANY_IN`] when stored, [`Field::ALL_OUT`] when loaded.
-    pub field: Field,
-    /// Whether it writes.
-    pub write: bool,
 }
 
 /// The result of one run.
@@ -266,9 +255,21 @@ impl PointsTo {
                 reasons.insert_all(self.solver.reasons(node));
             }
         }
-        objects.sort_unstable();
-        objects.dedup();
+        if self.acts_of[code].len() > 1 {
+            objects.sort_unstable();
+            objects.dedup();
+        }
         (objects, reasons)
+    }
+    /// Calls `each` for the objects an SSA value of a code object may be, once for each activation that has them.
+    pub fn each_object(&self, code: CodeId, value: ValueId, mut each: impl FnMut(ObjId)) {
+        let locals = &self.templates[code].value_locals;
+        let local = locals.get(value.index()).copied().unwrap_or(NO_LOCAL);
+        for &act in &self.acts_of[code] {
+            if let Some(node) = self.node(act, local) {
+                self.solver.set(node).for_each(&mut each);
+            }
+        }
     }
 
     /// The objects of a field.
@@ -328,7 +329,7 @@ impl PointsTo {
     /// Every call site of the program with what it reaches, sorted by caller, instruction and kind.
     #[must_use]
     pub fn calls(&self) -> Vec<CallRecord> {
-        let mut records: BTreeMap<(CodeId, InstId, CallKind), CallRecord> = BTreeMap::new();
+        let mut facts: Vec<CallFact> = Vec::with_capacity(self.site_targets.len());
         let through = self.shared_model_targets();
         for &(site, kind, target) in &self.site_targets {
             let origin = self.origin(site);
@@ -338,30 +339,27 @@ impl PointsTo {
             }
             let inside_model = origin != site;
             let kind = if inside_model { self.origin_kind(origin) } else { kind };
-            let record = records
-                .entry((caller, inst, kind))
-                .or_insert_with(|| empty_record(caller, inst, kind));
-            self.add_target(record, target, inside_model);
+            let mut add = |target, via_model| {
+                let what = CallFactKind::Target(target, via_model);
+                facts.push(CallFact {
+                    caller,
+                    inst,
+                    kind,
+                    what,
+                });
+            };
+            add(target, inside_model);
             if let Target::Function(act) = target
                 && let Some(more) = through.get(&act)
             {
-                for &target in more {
-                    self.add_target(record, target, true);
-                }
+                more.iter().for_each(|&target| add(target, true));
             }
         }
-        self.add_unresolved(&mut records);
-        records
-            .into_values()
-            .map(|mut record| {
-                record.targets.sort_unstable();
-                record.targets.dedup();
-                record.via_models.sort_unstable();
-                record.via_models.dedup();
-                record.external.sort_unstable();
-                record.external.dedup();
-                record
-            })
+        self.add_unresolved(&mut facts);
+        let facts = sorted_by_code(self.program.codes.len(), &facts, |fact| fact.caller);
+        facts
+            .chunk_by(|one, other| (one.caller, one.inst, one.kind) == (other.caller, other.inst, other.kind))
+            .map(|facts| self.call_record(facts))
             .filter(|record| {
                 !record.targets.is_empty()
                     || !record.external.is_empty()
@@ -369,6 +367,27 @@ impl PointsTo {
                     || record.kind == CallKind::Call
             })
             .collect()
+    }
+
+    /// The record of one call site from the facts about it.
+    fn call_record(&self, facts: &[CallFact]) -> CallRecord {
+        let mut record = empty_record(facts[0].caller, facts[0].inst, facts[0].kind);
+        for fact in facts {
+            match fact.what {
+                CallFactKind::Target(target, via_model) => self.add_target(&mut record, target, via_model),
+                CallFactKind::Unresolved(reasons) => {
+                    record.unresolved.insert_all(reasons);
+                }
+                CallFactKind::Site => {}
+            }
+        }
+        record.targets.sort_unstable();
+        record.targets.dedup();
+        record.via_models.sort_unstable();
+        record.via_models.dedup();
+        record.external.sort_unstable();
+        record.external.dedup();
+        record
     }
 
     fn origin_kind(&self, origin: SiteId) -> CallKind {
@@ -459,30 +478,27 @@ impl PointsTo {
         closed
     }
 
-    fn add_unresolved(&self, records: &mut BTreeMap<(CodeId, InstId, CallKind), CallRecord>) {
-        let mut sites: Vec<(SiteId, ReasonSet)> = Vec::with_capacity(self.site_reasons.len());
+    fn add_unresolved(&self, facts: &mut Vec<CallFact>) {
+        // The order of the map is not seen: the facts are sorted.
         #[allow(clippy::iter_over_hash_type)]
         for (&site, &reasons) in &self.site_reasons {
-            sites.push((self.origin(site), reasons));
-        }
-        sites.sort_unstable();
-        for (site, reasons) in sites {
+            let site = self.origin(site);
             let (caller, inst) = self.site_place(site);
-            if self.program.is_model(caller) {
-                continue;
+            if !self.program.is_model(caller) {
+                facts.push(CallFact {
+                    caller,
+                    inst,
+                    kind: self.origin_kind(site),
+                    what: CallFactKind::Unresolved(reasons),
+                });
             }
-            let kind = self.origin_kind(site);
-            let record = records
-                .entry((caller, inst, kind))
-                .or_insert_with(|| empty_record(caller, inst, kind));
-            record.unresolved.insert_all(reasons);
         }
         // Call expressions that nothing reached are sites too: silent ones.
-        for (code, acts) in self.acts_of.iter_enumerated() {
-            if acts.is_empty() || self.program.is_model(code) {
+        for (caller, acts) in self.acts_of.iter_enumerated() {
+            if acts.is_empty() || self.program.is_model(caller) {
                 continue;
             }
-            let template = &self.templates[code];
+            let template = &self.templates[caller];
             for (operation, &inst) in template.operations.iter().zip(&template.operation_insts) {
                 if let Operation::Call { callee, .. } = operation {
                     let kind = match callee {
@@ -491,9 +507,12 @@ impl PointsTo {
                         } => CallKind::Protocol(*name),
                         _ => CallKind::Call,
                     };
-                    records
-                        .entry((code, inst, kind))
-                        .or_insert_with(|| empty_record(code, inst, kind));
+                    facts.push(CallFact {
+                        caller,
+                        inst,
+                        kind,
+                        what: CallFactKind::Site,
+                    });
                 }
             }
         }
@@ -574,143 +593,48 @@ impl PointsTo {
             _ => None,
         }
     }
+}
 
-    // ---- heap accesses ----------------------------------------------------------------------------------------------------------
+/// One thing that is known of a call site.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct CallFact {
+    caller: CodeId,
+    inst: InstId,
+    kind: CallKind,
+    what: CallFactKind,
+}
 
-    /// Reads and writes of heap slots by instructions of the program, sorted and without repetition.
-    #[must_use]
-    pub fn accesses(&self) -> Vec<Access> {
-        let mut accesses = Vec::new();
-        for site in self.site_acts.ids() {
-            self.site_accesses(site, &mut accesses);
-        }
-        accesses.sort_unstable();
-        accesses.dedup();
-        accesses
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum CallFactKind {
+    /// That it exists.
+    Site,
+    /// A target, and whether a model calls it on behalf of the site.
+    Target(Target, bool),
+    /// Why it is not fully known.
+    Unresolved(ReasonSet),
+}
+
+/// Rows sorted, by their code first, and without repetition: counting by code leaves small parts to sort.
+fn sorted_by_code<T: Copy + Ord>(codes: usize, rows: &[T], code: impl Fn(&T) -> CodeId) -> Vec<T> {
+    let mut starts = vec![0_usize; codes + 1];
+    for row in rows {
+        starts[code(row).index() + 1] += 1;
     }
-
-    fn site_accesses(&self, site: SiteId, accesses: &mut Vec<Access>) {
-        let origin = self.origin(site);
-        let (code, inst) = self.site_place(origin);
-        if self.program.is_model(code) {
-            return;
-        }
-        let act = self.site_acts[site];
-        let mut add = |base: Local, field: &dyn Fn(ObjId) -> Vec<Field>, write: bool| {
-            let Some(node) = self.node(act, base) else { return };
-            self.solver.set(node).for_each(|object| {
-                for field in field(object) {
-                    accesses.push(Access {
-                        code,
-                        inst,
-                        object,
-                        field,
-                        write,
-                    });
-                }
-            });
-        };
-        match *self.operation(site) {
-            Operation::LoadAttribute { base, name, .. }
-            | Operation::Call {
-                callee: Callee::Attribute { base, name, .. },
-                ..
-            } => {
-                add(base, &|object| self.attribute_fields(object, name, false), false);
-            }
-            Operation::StoreAttribute { base, name, .. } => {
-                add(base, &|object| self.attribute_fields(object, name, true), true);
-            }
-            Operation::LoadItem { base, key, .. } => {
-                add(base, &|_| self.item_fields(act, key, false), false);
-            }
-            Operation::StoreItem { base, key, .. } => {
-                add(base, &|_| self.item_fields(act, key, true), true);
-            }
-            Operation::Next { iterator, .. } => add(iterator, &|_| vec![Field::ALL_OUT], false),
-            Operation::Unpack { iterable, .. } => add(iterable, &|_| vec![Field::ALL_OUT], false),
-            Operation::LoadCell { cell, .. } => add(cell, &|_| vec![Field::CONTENTS], false),
-            Operation::StoreCell { cell, .. } => add(cell, &|_| vec![Field::CONTENTS], true),
-            Operation::Call {
-                call,
-                callee: Callee::Value(_),
-                ..
-            } => {
-                let Some(intrinsic) = self.intrinsic_at(site) else {
-                    return;
-                };
-                let arguments = &self.templates[self.acts[act].code].calls[call as usize];
-                let Some(&base) = arguments.positional.first() else {
-                    return;
-                };
-                match intrinsic {
-                    Intrinsic::Store | Intrinsic::SetItem => add(base, &|_| vec![Field::ANY_IN], true),
-                    Intrinsic::CopyItems | Intrinsic::Shift => {
-                        add(base, &|_| vec![Field::ANY_IN], true);
-                        let from = arguments.positional.get(1).copied().unwrap_or(NO_LOCAL);
-                        add(from, &|_| vec![Field::ALL_OUT], false);
-                    }
-                    Intrinsic::Elements | Intrinsic::GetItem => add(base, &|_| vec![Field::ALL_OUT], false),
-                    Intrinsic::Keys | Intrinsic::StoreKey => {
-                        add(base, &|_| vec![Field::KEYS], intrinsic == Intrinsic::StoreKey);
-                    }
-                    _ => {}
-                }
-            }
-            _ => {}
-        }
+    for at in 0..codes {
+        starts[at + 1] += starts[at];
     }
-
-    fn intrinsic_at(&self, site: SiteId) -> Option<Intrinsic> {
-        let start = self.site_targets.partition_point(|&(at, ..)| at < site);
-        self.site_targets[start..]
-            .iter()
-            .take_while(|&&(at, ..)| at == site)
-            .find_map(|&(_, _, target)| match target {
-                Target::Builtin(object) => match self.heap.get(object) {
-                    Object::Intrinsic(intrinsic) => Some(intrinsic),
-                    _ => None,
-                },
-                _ => None,
-            })
+    let mut sorted = rows.to_vec();
+    let mut next = starts.clone();
+    for &row in rows {
+        let place = &mut next[code(&row).index()];
+        sorted[*place] = row;
+        *place += 1;
     }
-
-    /// The slots that an attribute access of an object means: its own, and for loads those of its class.
-    fn attribute_fields(&self, object: ObjId, name: Symbol, write: bool) -> Vec<Field> {
-        let field = Field::attribute(name);
-        if write || self.heap.slot(object, field).is_some() {
-            vec![field]
-        } else {
-            Vec::new()
-        }
+    for part in starts.windows(2) {
+        sorted[part[0]..part[1]].sort_unstable();
     }
-
-    fn item_fields(&self, act: ActId, key: crate::template::Key, write: bool) -> Vec<Field> {
-        use crate::template::Key;
-        let unknown = if write { Field::ANY_IN } else { Field::ALL_OUT };
-        match key {
-            Key::Str(name) => vec![Field::str_key(name)],
-            Key::Int(value) if value >= 0 => vec![Field::int_key(value)],
-            Key::Int(_) | Key::Any => vec![unknown],
-            Key::Node(local) => {
-                let Some(node) = self.node(act, local) else {
-                    return vec![unknown];
-                };
-                let mut fields = Vec::new();
-                let mut all = self.solver.reasons(node).is_empty();
-                self.solver.set(node).for_each(|key| match self.heap.get(key) {
-                    Object::Str(name) => fields.push(Field::str_key(name)),
-                    Object::Int(value) if value >= 0 => fields.push(Field::int_key(value)),
-                    _ => all = false,
-                });
-                if all && !fields.is_empty() {
-                    fields
-                } else {
-                    vec![unknown]
-                }
-            }
-        }
-    }
+    sorted.dedup();
+    sorted
 }
 
 fn empty_record(caller: CodeId, inst: InstId, kind: CallKind) -> CallRecord {

@@ -1,17 +1,18 @@
 //! Puts the edges of all code objects together: numbers the slots, connects related slots, drops what no data reaches,
 //! orders the edges. All ordering is by counting over dense ids, so the work is linear in the edges.
 
-use super::context::{Context, End, Found, SlotKey};
+use super::context::{Context, Found, FunctionFacts, RestSlots, SlotKey, Wide, WideSlots};
 use super::layout::Layout;
 use super::local::edges_of;
 use super::{DataKind, Ddg, DdgNodeId, Link, Rows};
-use hognose_base::Id;
+use hognose_base::{Id, IndexVec};
 use hognose_graph::Csr;
 use hognose_pta::{CallRecord, CodeId, Field, ObjId, PointsTo};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 type Edge = (DdgNodeId, DdgNodeId, DataKind);
+type Functions = IndexVec<CodeId, FunctionFacts>;
 
 pub(super) fn assemble(pta: &PointsTo, calls: &[CallRecord]) -> Ddg {
     let program = pta.program();
@@ -19,19 +20,25 @@ pub(super) fn assemble(pta: &PointsTo, calls: &[CallRecord]) -> Ddg {
     let context = Context::new(pta, &layout, calls);
     let codes: Vec<CodeId> = program.codes.ids().collect();
     let mut found: Vec<Found> = codes.into_par_iter().map(|code| edges_of(&context, code)).collect();
-    drop(context);
-    let numbering = Numbering::of(&found, layout.code_nodes(), pta.heap().len());
+    let functions = context.into_functions();
+    let numbering = Numbering::of(&found, &functions, layout.code_nodes(), pta.heap().len());
     let mut heap: Vec<Edge> = Vec::with_capacity(found.iter().map(|one| one.heap.len()).sum());
     let mut joins = Joins::default();
     for one in &mut found {
-        heap.extend(
-            std::mem::take(&mut one.heap)
-                .into_iter()
-                .map(|(from, to, kind)| (numbering.end(from), numbering.end(to), kind)),
-        );
-        std::mem::take(&mut one.wide)
-            .into_iter()
-            .for_each(|wide| joins.add(&numbering, wide, &mut heap));
+        for edge in std::mem::take(&mut one.heap) {
+            let slot = numbering.slot(edge.slot);
+            heap.push(if edge.write {
+                (edge.node, slot, edge.kind)
+            } else {
+                (slot, edge.node, edge.kind)
+            });
+        }
+        for (from, to, kind) in std::mem::take(&mut one.between) {
+            heap.push((numbering.slot(from), numbering.slot(to), kind));
+        }
+        for wide in std::mem::take(&mut one.wide) {
+            joins.add(&numbering, &functions, wide, &mut heap);
+        }
     }
     related(&numbering, &mut heap);
     let (live, joins) = drop_dead(layout.code_nodes(), numbering.slots.len(), joins.count(), &mut heap);
@@ -65,16 +72,17 @@ struct Numbering {
 }
 
 impl Numbering {
-    fn of(found: &[Found], first: u32, objects: usize) -> Self {
+    fn of(found: &[Found], functions: &Functions, first: u32, objects: usize) -> Self {
+        let rests = rests(found);
         let mut starts = vec![0_u32; objects + 1];
-        mentions(found, |(object, _)| starts[object.index() + 1] += 1);
+        mentions(found, &rests, functions, |(object, _)| starts[object.index() + 1] += 1);
         for at in 0..objects {
             starts[at + 1] += starts[at];
         }
         let total = starts[objects] as usize;
         let mut fields = vec![Field::ANY_IN; total];
         let mut next = starts.clone();
-        mentions(found, |(object, field)| {
+        mentions(found, &rests, functions, |(object, field)| {
             let place = &mut next[object.index()];
             fields[*place as usize] = field;
             *place += 1;
@@ -100,27 +108,40 @@ impl Numbering {
         let at = own.partition_point(|&(_, other)| other < slot.1);
         DdgNodeId::new(self.first + start + u32::try_from(at).unwrap_or(u32::MAX))
     }
-    fn end(&self, end: End) -> DdgNodeId {
-        match end {
-            End::Node(node) => node,
-            End::Slot(slot) => self.slot(slot),
-        }
-    }
+}
+
+/// Which objects take the remaining arguments of the calls of functions with many of them, without repetition.
+fn rests(found: &[Found]) -> Vec<RestSlots> {
+    let wide = found.iter().flat_map(|one| &one.wide);
+    let mut rests: Vec<RestSlots> = wide
+        .filter_map(|wide| match wide.slots {
+            WideSlots::Rest(rest) => Some(rest),
+            WideSlots::Listed(_) => None,
+        })
+        .collect();
+    rests.sort_unstable();
+    rests.dedup();
+    rests
 }
 
 /// Calls `each` for the slots that edges mention, as often as they do.
-fn mentions(found: &[Found], mut each: impl FnMut(SlotKey)) {
+fn mentions(found: &[Found], rests: &[RestSlots], functions: &Functions, mut each: impl FnMut(SlotKey)) {
     for one in found {
-        for &(from, to, _) in &one.heap {
-            for end in [from, to] {
-                if let End::Slot(slot) = end {
-                    each(slot);
-                }
-            }
+        one.heap.iter().for_each(|edge| each(edge.slot));
+        for &(from, to, _) in &one.between {
+            each(from);
+            each(to);
         }
         for wide in &one.wide {
-            wide.slots.iter().copied().for_each(&mut each);
+            if let WideSlots::Listed(slots) = &wide.slots {
+                slots.iter().copied().for_each(&mut each);
+            }
         }
+    }
+    for rest in rests {
+        rest.objects(functions)
+            .iter()
+            .for_each(|&object| each((object, rest.field)));
     }
 }
 
@@ -128,36 +149,58 @@ fn mentions(found: &[Found], mut each: impl FnMut(SlotKey)) {
 #[derive(Default)]
 struct Joins {
     known: FxHashMap<(bool, Vec<SlotKey>), DdgNodeId>,
+    rests: FxHashMap<RestSlots, DdgNodeId>,
 }
 
 impl Joins {
     fn count(&self) -> usize {
         self.known.len()
     }
-    fn add(&mut self, numbering: &Numbering, wide: super::context::Wide, edges: &mut Vec<Edge>) {
-        let next = numbering.first as usize + numbering.slots.len() + self.known.len();
-        let key = (wide.write, wide.slots);
-        let join = match self.known.get(&key) {
-            Some(&join) => join,
-            None => {
-                let join = DdgNodeId::from_index(next);
-                for &slot in &key.1 {
-                    let slot = numbering.slot(slot);
-                    edges.push(if wide.write {
-                        (join, slot, wide.kind)
-                    } else {
-                        (slot, join, wide.kind)
-                    });
+    fn add(&mut self, numbering: &Numbering, functions: &Functions, wide: Wide, edges: &mut Vec<Edge>) {
+        let Wide {
+            slots,
+            node,
+            write,
+            kind,
+        } = wide;
+        let join = match slots {
+            WideSlots::Listed(slots) => self.of(numbering, slots, write, kind, edges),
+            WideSlots::Rest(rest) => match self.rests.get(&rest) {
+                Some(&join) => join,
+                None => {
+                    let mut slots: Vec<SlotKey> = rest
+                        .objects(functions)
+                        .iter()
+                        .map(|&object| (object, rest.field))
+                        .collect();
+                    slots.sort_unstable();
+                    slots.dedup();
+                    let join = self.of(numbering, slots, write, kind, edges);
+                    self.rests.insert(rest, join);
+                    join
                 }
-                self.known.insert(key, join);
-                join
-            }
+            },
         };
-        edges.push(if wide.write {
-            (wide.node, join, wide.kind)
-        } else {
-            (join, wide.node, wide.kind)
-        });
+        edges.push(if write { (node, join, kind) } else { (join, node, kind) });
+    }
+    /// The join of these slots, new if it was not known.
+    fn of(
+        &mut self,
+        numbering: &Numbering,
+        slots: Vec<SlotKey>,
+        write: bool,
+        kind: DataKind,
+        edges: &mut Vec<Edge>,
+    ) -> DdgNodeId {
+        let next = numbering.first as usize + numbering.slots.len() + self.known.len();
+        *self.known.entry((write, slots)).or_insert_with_key(|(_, slots)| {
+            let join = DdgNodeId::from_index(next);
+            for &slot in slots {
+                let slot = numbering.slot(slot);
+                edges.push(if write { (join, slot, kind) } else { (slot, join, kind) });
+            }
+            join
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Edges of calls: actual to formal, returned to result, raised to handler.
 
-use super::context::MethodKind;
+use super::context::{MethodKind, RestSlots};
 use super::layout::{RAISED, RETURNED, SENT};
 use super::local::Builder;
 use super::{DataKind, DdgNodeId};
@@ -336,23 +336,22 @@ impl Builder<'_> {
             for (place, &source) in (0_i32..).zip(sources) {
                 let from = node_of(source);
                 self.found.edge(from, self.parameter(target, index), DataKind::Argument);
-                let facts = &self.context.functions[target];
-                let (objects, field) = match (parameter.kind, source) {
-                    (ParameterKind::VarPositional, ArgSource::StarRest(_)) => (&facts.rest_tuples, Field::ANY_IN),
-                    (ParameterKind::VarPositional, _) => (&facts.rest_tuples, Field::int_key(place)),
+                let (dicts, field) = match (parameter.kind, source) {
+                    (ParameterKind::VarPositional, ArgSource::StarRest(_)) => (false, Field::ANY_IN),
+                    (ParameterKind::VarPositional, _) => (false, Field::int_key(place)),
                     (ParameterKind::VarKeyword, ArgSource::Keyword(number)) => {
                         let name = actuals.names.get(number as usize).filter(|name| name.raw() != u32::MAX);
-                        (
-                            &facts.rest_dicts,
-                            name.map_or(Field::ANY_IN, |&name| Field::str_key(name)),
-                        )
+                        (true, name.map_or(Field::ANY_IN, |&name| Field::str_key(name)))
                     }
-                    (ParameterKind::VarKeyword, _) => (&facts.rest_dicts, Field::ANY_IN),
+                    (ParameterKind::VarKeyword, _) => (true, Field::ANY_IN),
                     _ => continue,
                 };
-                for &object in objects {
-                    self.found.store(from, (object, field), DataKind::ElementStore);
-                }
+                let rest = RestSlots {
+                    function: target,
+                    dicts,
+                    field,
+                };
+                self.found.store_rest(from, rest, rest.objects(&self.context.functions));
             }
         }
     }

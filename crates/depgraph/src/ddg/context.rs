@@ -8,22 +8,55 @@ use hognose_pta::{Access, Allocation, Base, CallRecord, CodeId, CodeKind, Field,
 use hognose_pyc::Object as Constant;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A heap slot.
 pub(super) type SlotKey = (ObjId, Field);
 
-/// One end of an edge, before slots are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    Node(DdgNodeId),
-    Slot(SlotKey),
+/// An edge between a node and a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HeapEdge {
+    pub(super) node: DdgNodeId,
+    pub(super) slot: SlotKey,
+    /// Whether the node writes the slot.
+    pub(super) write: bool,
+    pub(super) kind: DataKind,
+}
+
+/// The slots of an access that goes through a join.
+#[derive(Debug)]
+pub(super) enum WideSlots {
+    Listed(Vec<SlotKey>),
+    /// A field of all tuples of `*args`, or dicts of `**kwargs`, of a function. Each call that binds to it means all of
+    /// them, so they are not listed at each.
+    Rest(RestSlots),
+}
+
+/// A field of the tuples (dicts) that take the arguments of a function that have no parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct RestSlots {
+    pub(super) function: CodeId,
+    /// The dicts instead of the tuples.
+    pub(super) dicts: bool,
+    pub(super) field: Field,
+}
+
+impl RestSlots {
+    pub(super) fn objects(self, functions: &IndexVec<CodeId, FunctionFacts>) -> &[ObjId] {
+        let facts = &functions[self.function];
+        if self.dicts {
+            &facts.rest_dicts
+        } else {
+            &facts.rest_tuples
+        }
+    }
 }
 
 /// An access of so many slots that it goes through a join.
 #[derive(Debug)]
 pub(super) struct Wide {
-    pub(super) slots: Vec<SlotKey>,
+    pub(super) slots: WideSlots,
     pub(super) node: DdgNodeId,
     pub(super) write: bool,
     pub(super) kind: DataKind,
@@ -34,14 +67,16 @@ pub(super) struct Wide {
 pub(super) struct Found {
     /// Between numbered nodes.
     pub(super) plain: Vec<(DdgNodeId, DdgNodeId, DataKind)>,
-    /// With a slot at an end.
-    pub(super) heap: Vec<(End, End, DataKind)>,
+    /// With a slot at one end.
+    pub(super) heap: Vec<HeapEdge>,
+    /// Between slots.
+    pub(super) between: Vec<(SlotKey, SlotKey, DataKind)>,
     /// Through joins.
     pub(super) wide: Vec<Wide>,
 }
 
 /// Slots that an access may mean without a join.
-const NARROW: usize = 8;
+pub(super) const NARROW: usize = 8;
 
 impl Found {
     pub(super) fn edge(&mut self, from: Option<DdgNodeId>, to: Option<DdgNodeId>, kind: DataKind) {
@@ -49,33 +84,58 @@ impl Found {
             self.plain.push((from, to, kind));
         }
     }
+    fn heap(&mut self, node: Option<DdgNodeId>, slot: SlotKey, write: bool, kind: DataKind) {
+        if let Some(node) = node {
+            self.heap.push(HeapEdge {
+                node,
+                slot,
+                write,
+                kind,
+            });
+        }
+    }
     pub(super) fn store(&mut self, node: Option<DdgNodeId>, slot: SlotKey, kind: DataKind) {
-        self.heap
-            .extend(node.map(|node| (End::Node(node), End::Slot(slot), kind)));
+        self.heap(node, slot, true, kind);
     }
     pub(super) fn load(&mut self, slot: SlotKey, node: Option<DdgNodeId>, kind: DataKind) {
-        self.heap
-            .extend(node.map(|node| (End::Slot(slot), End::Node(node), kind)));
+        self.heap(node, slot, false, kind);
     }
     pub(super) fn between(&mut self, from: SlotKey, to: SlotKey, kind: DataKind) {
-        self.heap.push((End::Slot(from), End::Slot(to), kind));
+        self.between.push((from, to, kind));
     }
-    /// Connects a node with all of `slots`.
-    pub(super) fn access(&mut self, mut slots: Vec<SlotKey>, node: Option<DdgNodeId>, write: bool, kind: DataKind) {
-        let Some(at) = node else { return };
+    /// Connects a node with all of `slots`, and empties them.
+    pub(super) fn access(&mut self, slots: &mut Vec<SlotKey>, node: Option<DdgNodeId>, write: bool, kind: DataKind) {
+        let Some(at) = node else {
+            slots.clear();
+            return;
+        };
         slots.sort_unstable();
         slots.dedup();
         if slots.len() > NARROW {
             self.wide.push(Wide {
-                slots,
+                slots: WideSlots::Listed(slots.clone()),
                 node: at,
                 write,
                 kind,
             });
-        } else if write {
-            slots.into_iter().for_each(|slot| self.store(node, slot, kind));
         } else {
-            slots.into_iter().for_each(|slot| self.load(slot, node, kind));
+            slots.iter().for_each(|&slot| self.heap(node, slot, write, kind));
+        }
+        slots.clear();
+    }
+    /// Stores to one field of all objects that take the remaining arguments of a function.
+    pub(super) fn store_rest(&mut self, node: Option<DdgNodeId>, rest: RestSlots, objects: &[ObjId]) {
+        let kind = DataKind::ElementStore;
+        match node {
+            Some(node) if objects.len() > NARROW => self.wide.push(Wide {
+                slots: WideSlots::Rest(rest),
+                node,
+                write: true,
+                kind,
+            }),
+            _ => objects
+                .iter()
+                .for_each(|&object| self.store(node, (object, rest.field), kind)),
         }
     }
 }
@@ -113,6 +173,8 @@ pub(super) struct Context<'a> {
     call_starts: Vec<u32>,
     access_starts: Vec<u32>,
     class_objects: FxHashMap<CodeId, Vec<ObjId>>,
+    /// By object: whether it is a generator, or a step of an asynchronous one.
+    drivable: Vec<bool>,
     /// Attributes of class objects that are stored outside their body.
     stored_on_classes: FxHashSet<(ObjId, Symbol)>,
 }
@@ -149,10 +211,21 @@ impl<'a> Context<'a> {
             access_starts: starts(codes.len(), accesses.iter().map(|access| access.code)),
             accesses,
             class_objects,
+            drivable: (0..pta.heap().len())
+                .map(|at| {
+                    matches!(
+                        pta.object(ObjId::from_index(at)),
+                        Object::Generator(_) | Object::AsyncNext(_)
+                    )
+                })
+                .collect(),
             stored_on_classes,
         }
     }
 
+    pub(super) fn into_functions(self) -> IndexVec<CodeId, FunctionFacts> {
+        self.functions
+    }
     pub(super) fn calls_of(&self, code: CodeId) -> &[CallRecord] {
         &self.calls[range(&self.call_starts, code)]
     }
@@ -167,12 +240,13 @@ impl<'a> Context<'a> {
         self.pta.value(code, value).0
     }
     /// The program's generators among the objects of a value, by their code.
-    pub(super) fn generators(&self, code: CodeId, value: ValueId) -> Vec<CodeId> {
-        let mut found: Vec<CodeId> = self
-            .objects(code, value)
-            .into_iter()
-            .filter_map(|object| self.generator(object))
-            .collect();
+    pub(super) fn generators(&self, code: CodeId, value: ValueId) -> SmallVec<[CodeId; 4]> {
+        let mut found = SmallVec::new();
+        self.pta.each_object(code, value, |object| {
+            if self.drivable[object.index()] {
+                found.extend(self.generator(object));
+            }
+        });
         found.sort_unstable();
         found.dedup();
         found

@@ -135,7 +135,7 @@ impl Builder<'_> {
                 reads.push((object, Field::KEYS));
             }
         }
-        self.found.access(reads, node, false, DataKind::ElementLoad);
+        self.found.access(&mut reads, node, false, DataKind::ElementLoad);
         let mut writes: Vec<SlotKey> = Vec::new();
         for &object in containers {
             writes.push((object, Field::ANY_IN));
@@ -143,7 +143,7 @@ impl Builder<'_> {
                 writes.push((object, Field::KEYS));
             }
         }
-        self.found.access(writes, node, true, DataKind::ElementStore);
+        self.found.access(&mut writes, node, true, DataKind::ElementStore);
     }
 
     /// The container behind an iterator over it.
@@ -252,8 +252,8 @@ impl Builder<'_> {
             };
             groups[2 * pair + usize::from(access.write)].2.push(slot);
         }
-        for (write, kind, slots) in groups {
-            self.found.access(slots, self.node(inst), write, kind);
+        for (write, kind, mut slots) in groups {
+            self.found.access(&mut slots, self.node(inst), write, kind);
         }
     }
 }

@@ -461,7 +461,8 @@ impl<'c> Builder<'c> {
         for (class, start) in classes {
             self.context.members(class, start, name, &mut slots);
         }
-        self.found.access(slots, self.node(inst), false, DataKind::FieldLoad);
+        self.found
+            .access(&mut slots, self.node(inst), false, DataKind::FieldLoad);
     }
 
     /// Connects a strong load to the stores that it may read.
