@@ -403,8 +403,11 @@ class int:
     denominator = _number
 
     def __new__(cls, value=0, /, base=10):
-        value.__int__()
-        value.__index__()
+        """By `__int__`, else `__index__`, else (before 3.14) `__trunc__`."""
+        _hognose.having(value, "__int__").__int__()
+        rest = _hognose.lacking(value, "__int__")
+        _hognose.having(rest, "__index__").__index__()
+        _hognose.having(_hognose.lacking(rest, "__index__"), "__trunc__").__trunc__()
         return _hognose.instance(cls)
 
     @staticmethod
@@ -588,7 +591,9 @@ class float:
     imag = _real
 
     def __new__(cls, value=0.0, /):
-        value.__float__()
+        """By `__float__`, else `__index__`."""
+        _hognose.having(value, "__float__").__float__()
+        _hognose.having(_hognose.lacking(value, "__float__"), "__index__").__index__()
         return _hognose.instance(cls)
 
     @staticmethod
@@ -725,7 +730,11 @@ class complex:
     imag = _real
 
     def __new__(cls, real=0, imag=0):
-        real.__complex__()
+        """By `__complex__`, else `__float__`, else `__index__`."""
+        _hognose.having(real, "__complex__").__complex__()
+        rest = _hognose.lacking(real, "__complex__")
+        _hognose.having(rest, "__float__").__float__()
+        _hognose.having(_hognose.lacking(rest, "__float__"), "__index__").__index__()
         return _hognose.instance(cls)
 
     @staticmethod
@@ -2393,9 +2402,11 @@ def filter(function, iterable, /):
 
 def reversed(object, /):
     """By `__reversed__`, else by position."""
-    for item in object.__reversed__():
+    for item in _hognose.having(object, "__reversed__").__reversed__():
         yield item
-    yield object[_number]
+    row = _hognose.lacking(object, "__reversed__")
+    _hognose.length_of(row)
+    yield row[_number]
 
 
 def sorted(iterable, /, *, key=None, reverse=False):

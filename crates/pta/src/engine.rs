@@ -11,6 +11,7 @@ use crate::ids::{ActId, ChainId, CodeId, ModuleId, NodeId, ObjId, SiteId};
 use crate::program::Program;
 use crate::python::classes::ClassTable;
 use crate::python::intrinsics::{NamedAccess, NamedAccesses};
+use crate::python::priority::OperandClasses;
 use crate::python::well_known::WellKnown;
 use crate::solver::{Delta, Listener, Solver};
 use crate::template::{Callee, Local, NO_LOCAL, Operation, Template};
@@ -81,6 +82,10 @@ pub(crate) struct Engine<'p> {
     /// Sites whose left operand is a builtin scalar, so that the right one is asked at once.
     pub(crate) scalar_left: FxHashSet<SiteId>,
     pub(crate) reflected_asked: FxHashSet<SiteId>,
+    /// Classes of the operands of operators.
+    pub(crate) operand_classes: FxHashMap<SiteId, OperandClasses>,
+    /// Left operands that some right ones come before and that were asked, by the node of their argument.
+    pub(crate) asked_lefts: FxHashSet<NodeId>,
     /// Node for the answers of operator methods of a site.
     pub(crate) declined: FxHashMap<SiteId, NodeId>,
     /// Attribute accesses whose name is a value.
@@ -150,6 +155,8 @@ impl<'p> Engine<'p> {
             questions: Vec::new(),
             scalar_left: FxHashSet::default(),
             reflected_asked: FxHashSet::default(),
+            operand_classes: FxHashMap::default(),
+            asked_lefts: FxHashSet::default(),
             declined: FxHashMap::default(),
             named: Vec::new(),
             named_index: FxHashMap::default(),

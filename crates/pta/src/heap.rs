@@ -22,6 +22,8 @@ pub enum Allocation {
     Variadic(ActId, u8),
     /// What an unknown caller passes: an instance for a root.
     Entry,
+    /// The `__dict__` of an object.
+    Namespace(ObjId),
     /// Cut from a sequence.
     Slice(ObjId),
     /// An exception of a builtin or external class that an operation raised implicitly, as a handler sees it.

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 mod accesses;
+mod implied;
 
 pub use accesses::Access;
 

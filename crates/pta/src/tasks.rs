@@ -205,7 +205,7 @@ impl Engine<'_> {
             }
             Operation::Raise { value } => {
                 let value = at(self, value);
-                self.on(value, Task::Raise { site });
+                self.on(value, Task::Raise { site, raises });
             }
             Operation::Catch { class, .. } => {
                 let class = at(self, class);
@@ -258,7 +258,7 @@ impl Engine<'_> {
             Task::Unpack { site } => self.unpack(objects, reasons, site),
             Task::ImportFrom { site, name, result } => self.import_from(objects, reasons, name, result, site),
             Task::ImportStar { site } => self.import_star(objects, site),
-            Task::Raise { site } => self.raise(objects, reasons, site),
+            Task::Raise { site, raises } => self.raise(objects, reasons, site, raises),
             Task::CatchClass { site } => self.catch(objects, reasons, site),
             Task::Pattern { site } => self.match_class(objects, site),
             Task::MappingPattern { site } => self.match_keys(objects, reasons, site),
@@ -310,6 +310,8 @@ impl Engine<'_> {
             Task::Namespace { class } => self.namespace(objects, class),
             Task::Instantiate { site, result } => self.instantiate(objects, site, result),
             Task::TypeOf { result } => self.types_of(objects, reasons, result),
+            Task::StoreUnnamed { owner, value } => self.store_unnamed(objects, reasons, owner, value),
+            Task::MetaInit { site, class } => self.meta_init(objects, site, class),
             Task::EntryInit { instance } => self.entry_init(objects, instance),
             Task::Subscript { base, load, node } => self.subscript(objects, reasons, base, load, node),
             Task::NativeItem { key, value, load } => {
@@ -385,6 +387,9 @@ impl Engine<'_> {
             }
             Task::ReflectedScalar { site } => self.reflected_scalar(objects, site),
             Task::Reflected { site, name } => self.reflected(objects, site, name),
+            Task::RightOperand { site } => self.right_operand(objects, site),
+            Task::RightFirst { site, class } => self.right_first(objects, site, class),
+            Task::RightAfter { site, class, argument } => self.right_after(objects, reasons, site, class, argument),
             Task::Accept { site, result } => self.accept(objects, reasons, site, result),
             Task::Convert { site, name } => self.convert(objects, site, name),
             Task::Match { class, result } => self.match_exception(objects, reasons, class, result),
@@ -411,6 +416,8 @@ impl Engine<'_> {
                     self.on(value, Task::Match { class, result });
                 }
             }
+            Task::Methods { holder, has, result } => self.methods(objects, holder, has, result),
+            Task::Method { name, has, result } => self.method(objects, reasons, name, has, result),
             Task::Escape => self.escape(objects),
             Task::EscapeElements => self.escape_elements(objects),
             Task::ImportModule { site, result } => self.import_named(objects, reasons, site, result),

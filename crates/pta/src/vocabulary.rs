@@ -129,6 +129,7 @@ pub(crate) enum Task {
     },
     Raise {
         site: SiteId,
+        raises: NodeId,
     },
     CatchClass {
         site: SiteId,
@@ -252,6 +253,16 @@ pub(crate) enum Task {
     TypeOf {
         result: NodeId,
     },
+    /// What is stored under an unknown key of the `__dict__` of an object.
+    StoreUnnamed {
+        owner: ObjId,
+        value: NodeId,
+    },
+    /// Metaclasses of a class statement, whose `__init__` is called.
+    MetaInit {
+        site: SiteId,
+        class: ObjId,
+    },
     /// Constructors of an entry instance.
     EntryInit {
         instance: ObjId,
@@ -305,7 +316,7 @@ pub(crate) enum Task {
     /// Generators into which values are sent or thrown.
     SendInto {
         value: NodeId,
-        throw: bool,
+        throw: Option<SiteId>,
     },
     // ---- operators
     ReflectedScalar {
@@ -314,6 +325,21 @@ pub(crate) enum Task {
     Reflected {
         site: SiteId,
         name: Symbol,
+    },
+    /// Right operands, to be compared with the classes of the left ones.
+    RightOperand {
+        site: SiteId,
+    },
+    /// Right operands of which those of a class are asked first.
+    RightFirst {
+        site: SiteId,
+        class: ObjId,
+    },
+    /// Right operands of which some come before the left ones of a class, the others go to its method.
+    RightAfter {
+        site: SiteId,
+        class: ObjId,
+        argument: NodeId,
     },
     /// Answers of operator methods that may decline.
     Accept {
@@ -352,6 +378,18 @@ pub(crate) enum Task {
     },
     OnlyClass {
         value: NodeId,
+        result: NodeId,
+    },
+    /// Names of special methods by which the objects of a node are told apart.
+    Methods {
+        holder: NodeId,
+        has: bool,
+        result: NodeId,
+    },
+    /// Objects of which those go on whose class may have (or lack) the special method.
+    Method {
+        name: Symbol,
+        has: bool,
         result: NodeId,
     },
     // ---- the outside

@@ -96,6 +96,9 @@ impl Engine<'_> {
             }
             return;
         }
+        if mode != Lookup::Special && self.namespace_attribute(object, name, sink) {
+            return;
+        }
         self.class_members(class, object, name, sink, site, mode);
         // A bound method shows the attributes of its function; scalars have none of their own.
         let holder = match self.heap.get(object) {
@@ -129,6 +132,12 @@ impl Engine<'_> {
             self.add_object(receiver, object);
             if new {
                 self.computed_attribute(class, getattribute, name, sink, site, receiver);
+                // An AttributeError out of it asks `__getattr__` (CPython: `slot_tp_getattr_hook`). Where it looks in the
+                // ordinary way, that fails without a `raise` in sight.
+                let getattr = self.symbol("__getattr__");
+                if self.class_may_have(class, getattr) {
+                    self.computed_attribute(class, getattr, name, sink, site, receiver);
+                }
             }
             return;
         }
@@ -556,6 +565,7 @@ impl Engine<'_> {
             }
             return;
         }
+        self.store_namespace(object, name, value, site);
         let found = self.shared_lookup(class, name);
         let (receiver, new) = self.shared_group(GroupKey::Store(site, name, raw), found);
         self.add_object(receiver, object);

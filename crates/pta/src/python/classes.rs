@@ -5,10 +5,10 @@
 //! stops at the first class whose body certainly binds the name: nothing depends on a slot being empty.
 
 use crate::engine::{ArgumentSource, CallKind, Engine, NO_NODE, Request, Sink, Task};
-use crate::heap::{Field, Object, Step};
+use crate::heap::{Allocation, Field, Object, Step};
 use crate::ids::{ChainId, CodeId, NodeId, ObjId, SiteId};
 use crate::python::sharing::Part;
-use crate::template::{Local, NO_LOCAL};
+use crate::template::{Local, NO_LOCAL, Operation};
 use hognose_base::{IndexVec, ReasonSet, Symbol, UnresolvedKind, define_id};
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
@@ -156,6 +156,7 @@ impl Engine<'_> {
         self.class_body(site, class, body, function);
         self.set_names(site, class, body);
         self.subclass_hook(site, class);
+        self.metaclass_init(site, class);
         let result = self.node(act, result);
         self.add_object(result, class);
     }
@@ -228,6 +229,49 @@ impl Engine<'_> {
                 through_class: true,
             },
         );
+    }
+
+    /// `type.__call__` of the metaclass ends with its `__init__`, which is given name, bases and namespace.
+    fn metaclass_init(&mut self, site: SiteId, class: ObjId) {
+        let Some(metas) = self.classes.get(class).map(|info| info.metaclass_node) else {
+            return;
+        };
+        self.on(metas, Task::MetaInit { site, class });
+    }
+
+    /// Metaclasses of a class statement arrived.
+    pub(crate) fn meta_init(&mut self, metas: &[ObjId], site: SiteId, class: ObjId) {
+        let name = self.symbol("__init__");
+        for &meta in metas {
+            if meta == self.known.type_ || !self.class_may_have(meta, name) {
+                continue;
+            }
+            let bases = self.bases_tuple(site);
+            let body = self.namespace_of(class);
+            let text = self.scalar(self.known.str);
+            let arguments = smallvec![self.single(text), self.single(bases), self.single(body)];
+            let receiver = self.single(class);
+            let kind = CallKind::Protocol(name);
+            self.method_call(meta, receiver, name, site, arguments, NO_NODE, kind);
+        }
+    }
+
+    /// The tuple of the bases of a class statement.
+    fn bases_tuple(&mut self, site: SiteId) -> ObjId {
+        let tuple = self
+            .heap
+            .object(Object::Instance(self.known.tuple, Allocation::Site(site)));
+        let Operation::Class { call, .. } = *self.operation(site) else {
+            return tuple;
+        };
+        let act = self.site_acts[site];
+        let templates = self.templates;
+        let bases = &templates[self.acts[act].code].calls[call as usize].positional;
+        for (&base, at) in bases.iter().zip(0_i32..) {
+            let (base, slot) = (self.node(act, base), self.element_slot(tuple, Field::int_key(at)));
+            self.add_edge(base, slot);
+        }
+        tuple
     }
 
     /// Adds a class to the table and listens to its bases.

@@ -46,6 +46,7 @@ impl Engine<'_> {
         self.add_edge(any, node);
         let all = self.slot(object, Field::ALL_OUT);
         self.add_edge(node, all);
+        self.connect_namespace(object, field, node);
         // Told later: a watcher may make keys of its own, and the stack must not grow with them.
         if let Some(watchers) = self.key_watchers.get(&object) {
             self.new_keys

@@ -13,8 +13,7 @@ use smallvec::smallvec;
 
 impl Engine<'_> {
     /// Values to be raised arrived.
-    pub(crate) fn raise(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
-        let raises = self.site_raises(site);
+    pub(crate) fn raise(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId, raises: NodeId) {
         for &object in objects {
             match self.heap.get(object) {
                 Object::Class(..) | Object::DynamicClass(_) => {

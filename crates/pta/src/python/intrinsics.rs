@@ -116,6 +116,10 @@ intrinsics! {
     Callback = "callback",
     /// `isinstance(obj, classes)`
     IsInstance = "isinstance",
+    /// `having(obj, name)`: the objects whose class may have the special method.
+    Having = "having",
+    /// `lacking(obj, name)`: the objects whose class may lack it.
+    Lacking = "lacking",
     /// `only(obj, cls)`: the object where it is an instance of the class.
     Only = "only",
 }
@@ -256,7 +260,7 @@ impl Engine<'_> {
             }
             Intrinsic::NativeIter => self.on(first, Task::NativeIterator { result }),
             Intrinsic::Send | Intrinsic::Throw => {
-                let throw = intrinsic == Intrinsic::Throw;
+                let throw = (intrinsic == Intrinsic::Throw).then_some(site);
                 self.on(first, Task::SendInto { value: second, throw });
                 self.on(first, Task::Next { site, result, raises });
             }
@@ -285,8 +289,45 @@ impl Engine<'_> {
                     self.escape_node(node);
                 }
             }
+            Intrinsic::Having | Intrinsic::Lacking => {
+                let has = intrinsic == Intrinsic::Having;
+                let task = Task::Methods {
+                    holder: first,
+                    has,
+                    result,
+                };
+                self.on(second, task);
+            }
             Intrinsic::Only => self.on(second, Task::OnlyClass { value: first, result }),
         }
+    }
+
+    /// Names of special methods arrived by which objects are told apart.
+    pub(crate) fn methods(&mut self, names: &[ObjId], holder: NodeId, has: bool, result: NodeId) {
+        for &name in names {
+            if let Object::Str(name) = self.heap.get(name) {
+                self.on(holder, Task::Method { name, has, result });
+            }
+        }
+    }
+
+    /// Objects arrived of which those go on whose class may have, or may lack, a special method.
+    pub(crate) fn method(&mut self, objects: &[ObjId], reasons: ReasonSet, name: Symbol, has: bool, result: NodeId) {
+        for &object in objects {
+            let passes = self.class_of(object).is_none_or(|class| {
+                if has {
+                    self.class_may_have(class, name)
+                        || self.classes.has_unknown_base(class)
+                        || self.program.facts.stored_attributes.contains(&name)
+                } else {
+                    !self.certainly_has(class, name)
+                }
+            });
+            if passes {
+                self.add_object(result, object);
+            }
+        }
+        self.add_reasons(result, reasons);
     }
 
     fn unknown_result(&mut self, site: SiteId, result: NodeId, kind: UnresolvedKind) {

@@ -6,7 +6,7 @@
 
 use crate::engine::{CallKind, Engine, Fallback, GroupKey, Question, Task};
 use crate::heap::{Field, Object, Step};
-use crate::ids::{NodeId, ObjId, SiteId};
+use crate::ids::{ActId, NodeId, ObjId, SiteId};
 use crate::template::{Operation, RAISED, RETURN, SENT, YIELDED};
 use hognose_base::ReasonSet;
 use smallvec::smallvec;
@@ -224,6 +224,9 @@ impl Engine<'_> {
                     self.add_edge(inner_yield, yielded);
                     self.add_edge(inner_return, result);
                     self.add_edge(sent, inner_sent);
+                    if let (Some(thrown), Some(inner_thrown)) = (self.thrown(act), self.thrown(inner)) {
+                        self.add_edge(thrown, inner_thrown);
+                    }
                     self.add_edge(inner_raised, raises);
                 }
                 Object::AsyncNext(generator) => {
@@ -326,13 +329,28 @@ impl Engine<'_> {
     // ---- generator methods -----------------------------------------------------------------------------------------------
 
     /// Generators arrived into which the values of a node are sent or thrown.
-    pub(crate) fn send_into(&mut self, objects: &[ObjId], value: NodeId, throw: bool) {
+    pub(crate) fn send_into(&mut self, objects: &[ObjId], value: NodeId, throw: Option<SiteId>) {
         for &object in objects {
-            if let Object::Generator(act) = self.heap.get(object) {
-                // What is thrown in is raised at a suspension; its handlers are inside the body, or it leaves.
-                let to = self.node(act, if throw { RAISED } else { SENT });
-                self.add_edge(value, to);
+            let Object::Generator(act) = self.heap.get(object) else {
+                continue;
+            };
+            match throw {
+                None => {
+                    let sent = self.node(act, SENT);
+                    self.add_edge(value, sent);
+                }
+                // What is thrown in is raised at the suspensions: handlers around them see it, or it leaves.
+                Some(site) => {
+                    let raises = self.thrown(act).unwrap_or_else(|| self.node(act, RAISED));
+                    self.on(value, Task::Raise { site, raises });
+                }
             }
         }
+    }
+
+    /// The node of what is thrown into a generator, if it suspends anywhere.
+    fn thrown(&self, act: ActId) -> Option<NodeId> {
+        let local = self.templates[self.acts[act].code].thrown?;
+        Some(self.node(act, local))
     }
 }

@@ -12,8 +12,10 @@ pub(crate) mod forwarding;
 pub(crate) mod imports;
 pub(crate) mod intrinsics;
 pub(crate) mod iteration;
+pub(crate) mod namespaces;
 pub(crate) mod operators;
 pub(crate) mod patterns;
+pub(crate) mod priority;
 pub(crate) mod roots;
 pub(crate) mod sharing;
 pub(crate) mod supers;
@@ -27,6 +29,7 @@ pub(crate) const NAMES: &[&str] = &[
     "metaclass",
     "__annotations__",
     "__class__",
+    "__dict__",
     "__new__",
     "__init__",
     "__call__",
@@ -59,6 +62,7 @@ pub(crate) const NAMES: &[&str] = &[
     "__repr__",
     "__format__",
     "__hash__",
+    "__index__",
     "__neg__",
     "__pos__",
     "__invert__",

@@ -45,17 +45,17 @@ const fn compare_methods(op: CompareOp) -> (&'static str, &'static str) {
 }
 
 /// The operands and methods of a binary site.
-struct Operands {
+pub(crate) struct Operands {
     left: NodeId,
-    right: NodeId,
-    result: NodeId,
-    direct: &'static str,
-    reflected: &'static str,
-    in_place: Option<&'static str>,
+    pub(crate) right: NodeId,
+    pub(crate) result: NodeId,
+    pub(crate) direct: &'static str,
+    pub(crate) reflected: &'static str,
+    pub(crate) in_place: Option<&'static str>,
 }
 
 impl Engine<'_> {
-    fn operands(&self, site: SiteId) -> Option<Operands> {
+    pub(crate) fn operands(&self, site: SiteId) -> Option<Operands> {
         let node = |local| self.site_node(site, local);
         Some(match *self.operation(site) {
             Operation::Binary {
@@ -134,6 +134,9 @@ impl Engine<'_> {
                 return;
             }
         }
+        if !self.left_goes_first(site, object, class, operands) {
+            return;
+        }
         let first = self.compared_by(class, self.symbol(operands.in_place.unwrap_or(operands.direct)));
         let (receiver, new) = if operands.in_place.is_some() {
             self.kin_or_alone(GroupKey::Left(site), class, first)
@@ -176,7 +179,7 @@ impl Engine<'_> {
     }
 
     /// `object.__ne__` asks `__eq__` and negates (data model 3.3.1), so a class without `__ne__` is compared by `__eq__`.
-    fn compared_by(&self, class: ObjId, name: Symbol) -> Symbol {
+    pub(crate) fn compared_by(&self, class: ObjId, name: Symbol) -> Symbol {
         if self.program.text(name) == "__ne__" && !self.class_may_have(class, name) {
             self.symbol("__eq__")
         } else {
@@ -185,7 +188,7 @@ impl Engine<'_> {
     }
 
     /// A node for the answer of a method that may give NotImplemented, which is no result.
-    fn declining(&mut self, site: SiteId, result: NodeId) -> NodeId {
+    pub(crate) fn declining(&mut self, site: SiteId, result: NodeId) -> NodeId {
         if let Some(&node) = self.declined.get(&site) {
             return node;
         }
@@ -202,6 +205,7 @@ impl Engine<'_> {
                 Object::Instance(class, _) if class == self.known.not_implemented => {
                     if let Some(operands) = self.operands(site) {
                         self.ask_reflected(site, operands.right, self.symbol(operands.reflected));
+                        self.ask_waiting_lefts(site, &operands);
                     }
                 }
                 _ => self.add_object(result, object),

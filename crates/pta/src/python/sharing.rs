@@ -225,7 +225,7 @@ impl Engine<'_> {
     }
 
     /// A class and all classes below it.
-    fn with_subclasses(&self, class: ObjId) -> Vec<ObjId> {
+    pub(crate) fn with_subclasses(&self, class: ObjId) -> Vec<ObjId> {
         let mut seen = FxHashSet::from_iter([class]);
         let mut all = vec![class];
         let mut at = 0;

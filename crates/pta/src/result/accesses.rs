@@ -3,8 +3,7 @@
 use super::{PointsTo, sorted_by_code};
 use crate::heap::{Field, Object};
 use crate::ids::{ActId, CodeId, ObjId, SiteId};
-use crate::python::intrinsics::Intrinsic;
-use crate::template::{Callee, Key, Local, NO_LOCAL, Operation};
+use crate::template::{Callee, Key, Local, Operation};
 use crate::vocabulary::Target;
 use hognose_ir::InstId;
 use smallvec::SmallVec;
@@ -30,6 +29,7 @@ struct OperationAt {
     code: CodeId,
     inst: InstId,
     act: ActId,
+    site: SiteId,
 }
 
 impl PointsTo {
@@ -52,53 +52,47 @@ impl PointsTo {
                 continue;
             };
             let template = &self.templates[act.code];
-            let mut rest = &intrinsics[intrinsics.partition_point(|&(site, _)| site < act.sites)..];
+            let mut rest = &intrinsics[intrinsics.partition_point(|&site| site < act.sites)..];
             let insts = template.operation_insts.iter();
             for ((site, operation), &inst) in (act.sites.raw()..).zip(&template.operations).zip(insts) {
-                let intrinsic = match rest.split_first() {
-                    Some((&(at, intrinsic), behind)) if at.raw() == site => {
-                        rest = behind;
-                        Some(intrinsic)
-                    }
-                    _ => None,
-                };
+                let intrinsic = rest.first().is_some_and(|at| at.raw() == site);
+                rest = &rest[usize::from(intrinsic)..];
                 let (code, inst) = place.unwrap_or((act.code, inst));
-                let at = OperationAt { code, inst, act: id };
+                let at = OperationAt {
+                    code,
+                    inst,
+                    act: id,
+                    site: SiteId::new(site),
+                };
                 self.operation_accesses(at, operation, intrinsic, &mut accesses);
             }
         }
         sorted_by_code(self.program.codes.len(), &accesses, |access| access.code)
     }
 
-    fn operation_accesses(
-        &self,
-        at: OperationAt,
-        operation: &Operation,
-        intrinsic: Option<Intrinsic>,
-        accesses: &mut Vec<Access>,
-    ) {
-        let OperationAt { code, inst, act } = at;
+    fn operation_accesses(&self, at: OperationAt, operation: &Operation, intrinsic: bool, accesses: &mut Vec<Access>) {
+        let OperationAt { code, inst, act, site } = at;
+        let mut report = |object, field, write| {
+            let (object, field) = self.owned(object, field);
+            accesses.push(Access {
+                code,
+                inst,
+                object,
+                field,
+                write,
+            });
+        };
         let mut add = |base: Local, field: Field, write: bool, existing: bool| {
             let Some(node) = self.node(act, base) else { return };
             self.solver.set(node).for_each(|object| {
                 if !existing || self.heap.slot(object, field).is_some() {
-                    accesses.push(Access {
-                        code,
-                        inst,
-                        object,
-                        field,
-                        write,
-                    });
+                    report(object, field, write);
                 }
             });
         };
         match *operation {
             // A load means the object's own slot if there is one; else it reads the class.
-            Operation::LoadAttribute { base, name, .. }
-            | Operation::Call {
-                callee: Callee::Attribute { base, name, .. },
-                ..
-            } => add(base, Field::attribute(name), false, true),
+            Operation::LoadAttribute { base, name, .. } => add(base, Field::attribute(name), false, true),
             Operation::StoreAttribute { base, name, .. } => add(base, Field::attribute(name), true, false),
             Operation::LoadItem { base, key, .. } => {
                 self.item_fields(act, key, false, &mut |field| add(base, field, false, false));
@@ -111,49 +105,37 @@ impl PointsTo {
             }
             Operation::LoadCell { cell, .. } => add(cell, Field::CONTENTS, false, false),
             Operation::StoreCell { cell, .. } => add(cell, Field::CONTENTS, true, false),
-            Operation::Call {
-                call,
-                callee: Callee::Value(_),
-                ..
-            } => {
-                let Some(intrinsic) = intrinsic else { return };
-                let arguments = &self.templates[self.acts[act].code].calls[call as usize];
-                let Some(&base) = arguments.positional.first() else {
-                    return;
-                };
-                match intrinsic {
-                    Intrinsic::Store | Intrinsic::SetItem => add(base, Field::ANY_IN, true, false),
-                    Intrinsic::CopyItems | Intrinsic::Shift => {
-                        add(base, Field::ANY_IN, true, false);
-                        let from = arguments.positional.get(1).copied().unwrap_or(NO_LOCAL);
-                        add(from, Field::ALL_OUT, false, false);
-                    }
-                    Intrinsic::Elements | Intrinsic::GetItem => add(base, Field::ALL_OUT, false, false),
-                    Intrinsic::Keys => add(base, Field::KEYS, false, false),
-                    Intrinsic::StoreKey => add(base, Field::KEYS, true, false),
-                    _ => {}
+            Operation::Call { callee, call, .. } => {
+                if let Callee::Attribute { base, name, .. } = callee {
+                    add(base, Field::attribute(name), false, true);
                 }
+                if intrinsic {
+                    self.call_accesses(site, callee, call, &mut report);
+                }
+            }
+            Operation::MatchClass { .. } | Operation::MatchKeys { .. } => {
+                self.pattern_accesses(act, operation, &mut report);
             }
             _ => {}
         }
     }
 
-    /// The sites that call an intrinsic, and the first one that each calls.
-    fn intrinsic_sites(&self) -> Vec<(SiteId, Intrinsic)> {
-        let mut sites: Vec<(SiteId, Intrinsic)> = Vec::new();
+    /// The sites that call a function of the reserved module.
+    fn intrinsic_sites(&self) -> Vec<SiteId> {
+        let mut sites: Vec<SiteId> = Vec::new();
         for &(site, _, target) in &self.site_targets {
             if let Target::Builtin(object) = target
-                && let Object::Intrinsic(intrinsic) = self.heap.get(object)
-                && sites.last().is_none_or(|&(last, _)| last != site)
+                && matches!(self.heap.get(object), Object::Intrinsic(_))
+                && sites.last() != Some(&site)
             {
-                sites.push((site, intrinsic));
+                sites.push(site);
             }
         }
         sites
     }
 
     /// Calls `each` for the fields that an access under a key means.
-    fn item_fields(&self, act: ActId, key: Key, write: bool, each: &mut dyn FnMut(Field)) {
+    pub(super) fn item_fields(&self, act: ActId, key: Key, write: bool, each: &mut dyn FnMut(Field)) {
         let unknown = if write { Field::ANY_IN } else { Field::ALL_OUT };
         match key {
             Key::Str(name) => each(Field::str_key(name)),

@@ -821,6 +821,15 @@ impl<'a> Builder<'a> {
     pub(super) fn yielded(&self) -> (Local, Local) {
         (YIELDED, SENT)
     }
+    /// What is thrown into the generator.
+    pub(super) fn thrown(&mut self) -> Local {
+        if let Some(thrown) = self.template.thrown {
+            return thrown;
+        }
+        let thrown = self.fresh();
+        self.template.thrown = Some(thrown);
+        thrown
+    }
     pub(super) fn returned(&self) -> Local {
         RETURN
     }

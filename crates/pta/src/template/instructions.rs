@@ -505,6 +505,10 @@ impl Builder<'_> {
             ),
             Op::Send { .. } | Op::YieldFrom => {
                 let sent = self.local_at(inputs, 1);
+                let thrown = self.thrown();
+                if op == Op::YieldFrom && raises != NO_LOCAL {
+                    self.template.copies.push((thrown, raises));
+                }
                 // `Send` has two outputs: what the delegate returned, and what it yielded.
                 let result = self.result(inst, 0);
                 self.emit(
@@ -519,6 +523,10 @@ impl Builder<'_> {
             }
             Op::Yield => {
                 let (yielded, sent) = self.yielded();
+                let thrown = self.thrown();
+                if raises != NO_LOCAL {
+                    self.template.copies.push((thrown, raises));
+                }
                 let delegated = inputs.first().is_some_and(|&value| {
                     matches!(self.ssa.values[value], Def::Inst { inst, .. }
                         if matches!(self.body.insts[inst].op, Op::Send { .. }))

@@ -414,6 +414,8 @@ pub(crate) struct Template {
     pub applications: Vec<u32>,
     /// Loads that read what stores of the same body left, by operation.
     pub forwards: Vec<Forward>,
+    /// What is thrown into a generator: it is raised at every suspension.
+    pub thrown: Option<Local>,
     /// Whether the code could not be lifted.
     pub is_empty: bool,
 }
