@@ -25,10 +25,9 @@ impl<N: Id> Dominators<N> {
     #[must_use]
     pub fn new(graph: &Csr<N>, reversed: &Csr<N>, root: N) -> Self {
         let idom = LengauerTarjan::new(graph, root).run(reversed);
-        let edges = idom
-            .iter_enumerated()
-            .filter_map(|(node, &parent)| Some((parent?, node)));
-        let children = Csr::from_edges(graph.node_count(), edges.collect::<Vec<_>>());
+        let nodes = (0..idom.len()).map(N::from_index);
+        let edges = nodes.filter_map(|node| Some((idom[node]?, node)));
+        let children = Csr::from_edges(graph.node_count(), edges);
         let interval = preorder_intervals(&children, root);
         Self {
             root,

@@ -82,27 +82,29 @@ impl Variables {
         self.of_name.get(&name).copied()
     }
     /// What `op` does to a variable.
+    #[inline]
     pub(crate) fn access(&self, op: Op) -> Access {
-        let (var, access): (_, fn(VarId) -> Access) = match op {
-            Op::LoadLocal { slot, .. } | Op::LoadDeref(slot) => (self.slot(slot), Access::Read),
-            Op::LoadLocalAndClear(slot) | Op::DeleteLocal(slot) | Op::DeleteDeref(slot) => {
-                (self.slot(slot), Access::Clear)
+        let read = |var: Option<VarId>| var.map_or(Access::None, Access::Read);
+        let read_maybe = |var: Option<VarId>| var.map_or(Access::None, Access::ReadMaybe);
+        let write = |var: Option<VarId>| var.map_or(Access::None, Access::Write);
+        let clear = |var: Option<VarId>| var.map_or(Access::None, Access::Clear);
+        match op {
+            Op::LoadLocal { slot, .. } | Op::LoadDeref(slot) => read(self.slot(slot)),
+            Op::LoadLocalAndClear(slot) | Op::DeleteLocal(slot) | Op::DeleteDeref(slot) => clear(self.slot(slot)),
+            Op::StoreLocal(slot) | Op::StoreDeref(slot) => write(self.slot(slot)),
+            Op::LoadClassDeref(slot) | Op::LoadFromDictOrDeref(slot) if self.has_names => {
+                let name = self.slot_names.get(slot.index());
+                read_maybe(name.and_then(|&name| self.name(name)))
             }
-            Op::StoreLocal(slot) | Op::StoreDeref(slot) => (self.slot(slot), Access::Write),
-            Op::LoadClassDeref(slot) | Op::LoadFromDictOrDeref(slot) if self.has_names => (
-                self.slot_names.get(slot.index()).and_then(|&name| self.name(name)),
-                Access::ReadMaybe,
-            ),
-            Op::LoadFromDictOrGlobals(name) if self.has_names => (self.name(name), Access::ReadMaybe),
-            Op::LoadName(name) if self.has_names => (self.name(name), Access::Read),
-            Op::StoreName(name) if self.has_names => (self.name(name), Access::Write),
-            Op::DeleteName(name) if self.has_names => (self.name(name), Access::Clear),
-            Op::LoadGlobal(name) if self.is_module => (self.name(name), Access::Read),
-            Op::StoreGlobal(name) if self.is_module => (self.name(name), Access::Write),
-            Op::DeleteGlobal(name) if self.is_module => (self.name(name), Access::Clear),
-            _ => return Access::None,
-        };
-        var.map_or(Access::None, access)
+            Op::LoadFromDictOrGlobals(name) if self.has_names => read_maybe(self.name(name)),
+            Op::LoadName(name) if self.has_names => read(self.name(name)),
+            Op::StoreName(name) if self.has_names => write(self.name(name)),
+            Op::DeleteName(name) if self.has_names => clear(self.name(name)),
+            Op::LoadGlobal(name) if self.is_module => read(self.name(name)),
+            Op::StoreGlobal(name) if self.is_module => write(self.name(name)),
+            Op::DeleteGlobal(name) if self.is_module => clear(self.name(name)),
+            _ => Access::None,
+        }
     }
 }
 

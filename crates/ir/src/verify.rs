@@ -9,6 +9,7 @@ use crate::op::{InstId, Op, Raises, Test};
 use hognose_base::{Id, IndexVec};
 use hognose_graph::{Csr, Dominators};
 use hognose_pyc::{CodeObject, PythonVersion};
+use smallvec::SmallVec;
 use std::fmt;
 
 /// Something that cannot be, with its place.
@@ -155,7 +156,7 @@ impl Verifier<'_> {
         let cfg = &self.body.cfg;
         let mut seen = vec![0_u32; cfg.edges.len()];
         for block in cfg.blocks.ids() {
-            let out: Vec<EdgeId> = cfg.successors(block).map(|(id, _)| id).collect();
+            let out: SmallVec<[EdgeId; 8]> = cfg.successors(block).map(|(id, _)| id).collect();
             for &id in &out {
                 seen[id.index()] += 1;
                 if cfg.edges[id].from != block || cfg.blocks.get(cfg.edges[id].to).is_none() {
@@ -227,7 +228,7 @@ impl Verifier<'_> {
         let jump = jump.flatten();
         let falls = op.falls_through() && next != cfg.normal_exit;
         let next = falls.then_some(next);
-        let mut expected: Vec<(BlockId, EdgeKind)> = Vec::new();
+        let mut expected: SmallVec<[(BlockId, EdgeKind); 2]> = SmallVec::new();
         match (op, jump) {
             (Op::Return, _) => expected.push((cfg.normal_exit, EdgeKind::Normal)),
             (Op::Yield | Op::YieldFrom, _) => expected.extend(next.map(|next| (next, EdgeKind::Resume))),
@@ -245,7 +246,7 @@ impl Verifier<'_> {
             (_, None) => expected.extend(next.map(|next| (next, EdgeKind::Normal))),
         }
         let is_exception = |kind| matches!(kind, EdgeKind::Exception { .. });
-        let found: Vec<_> = cfg
+        let found: SmallVec<[(BlockId, EdgeKind); 2]> = cfg
             .successors(block)
             .filter(|(_, edge)| !is_exception(edge.kind))
             .map(|(_, e)| (e.to, e.kind))
@@ -257,7 +258,7 @@ impl Verifier<'_> {
 
     fn exception_edges(&mut self, block: BlockId) {
         let cfg = &self.body.cfg;
-        let edges: Vec<_> = cfg
+        let edges: SmallVec<[_; 4]> = cfg
             .successors(block)
             .filter(|(_, edge)| matches!(edge.kind, EdgeKind::Exception { .. }))
             .collect();
@@ -279,8 +280,8 @@ impl Verifier<'_> {
         }
         // What always raises has its edge.
         for inst in cfg.insts(block) {
-            let to = self.catches(inst);
             if self.body.insts[inst].op.raises() == Raises::Always {
+                let to = self.catches(inst);
                 wrong |= !edges.iter().any(|(_, edge)| edge.to == to && edge.inst == Some(inst));
             }
         }
@@ -345,12 +346,16 @@ impl Verifier<'_> {
     fn block_depth(&mut self, block: BlockId, entry: u32) -> Option<u32> {
         let mut depth = entry;
         let last = self.body.cfg.insts(block).next_back();
+        let mut edges = self.body.cfg.successors(block);
+        let is_watched = edges.any(|(_, edge)| matches!(edge.kind, EdgeKind::Exception { .. }));
         for inst in self.body.cfg.insts(block) {
             let op = self.body.insts[inst].op;
             if let Op::Unsupported(opcode) = op {
                 self.report(self.offset(inst), ViolationKind::Unsupported(opcode));
             }
-            self.check_handlers(block, inst, depth);
+            if is_watched {
+                self.check_handlers(block, inst, depth);
+            }
             let effect = op.stack_effect(self.version, false);
             let reach = op.reach(self.version).max(effect.pops);
             if reach > depth {
@@ -406,7 +411,7 @@ impl Verifier<'_> {
 
     fn ssa(&mut self) {
         let cfg = &self.body.cfg;
-        let edges = cfg.edges.iter().map(|edge| (edge.from, edge.to)).collect::<Vec<_>>();
+        let edges = cfg.edges.iter().map(|edge| (edge.from, edge.to));
         let graph = Csr::from_edges(cfg.blocks.len(), edges);
         let dominators = Dominators::new(&graph, &graph.reversed(), BlockId::new(0));
         if !self.ssa_tables() {

@@ -180,7 +180,7 @@ impl Shape {
                 head(edge.to),
             )
         });
-        Csr::from_edges(self.nodes.len(), edges.chain(halves).collect::<Vec<_>>())
+        Csr::from_edges(self.nodes.len(), edges.chain(halves))
     }
 
     /// What a branch has tested when control enters `block` by its only edge.
