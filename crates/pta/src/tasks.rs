@@ -38,6 +38,9 @@ impl Engine<'_> {
             }
             Operation::StoreAttribute { base, name, value } => {
                 let (base, value) = (at(self, base), at(self, value));
+                if value != NO_NODE && self.program.text(name) == "__class__" {
+                    self.class_store(site, base, value);
+                }
                 if value != NO_NODE {
                     self.on(
                         base,

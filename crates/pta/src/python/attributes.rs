@@ -545,6 +545,13 @@ impl Engine<'_> {
         }
     }
 
+    /// `x.__class__ = C` (data model 3.1: an object's type can change): from here on the value `x` is an instance of `C`
+    /// too. Whoever holds the object under another name keeps seeing its old class, which the site's reason tells.
+    pub(crate) fn class_store(&mut self, site: SiteId, base: NodeId, class: NodeId) {
+        self.note_reasons(site, UnresolvedKind::Unmodelled.into());
+        self.on(class, Task::Instantiate { site, result: base });
+    }
+
     fn class_store_hook(&mut self, class: ObjId, name: Symbol, value: NodeId, site: SiteId) {
         let Some(meta) = self.class_of(class) else { return };
         let hook = self.symbol(if value == NO_NODE { "__delattr__" } else { "__setattr__" });
