@@ -4,7 +4,9 @@ use super::layout::Layout;
 use super::{DataKind, DdgNodeId};
 use hognose_base::{Id, IndexVec, Symbol};
 use hognose_ir::{Body, Def, InstId, Op, ValueId};
-use hognose_pta::{Access, Allocation, Base, CallRecord, CodeId, CodeKind, Field, ObjId, Object, PointsTo, Program};
+use hognose_pta::{
+    Access, Allocation, Base, CallRecord, CodeId, CodeKind, Field, ModuleId, ObjId, Object, PointsTo, Program,
+};
 use hognose_pyc::Object as Constant;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -173,6 +175,8 @@ pub(super) struct Context<'a> {
     call_starts: Vec<u32>,
     access_starts: Vec<u32>,
     class_objects: FxHashMap<CodeId, Vec<ObjId>>,
+    /// The objects of the modules.
+    modules: IndexVec<ModuleId, Option<ObjId>>,
     /// By object: whether it is a generator, or a step of an asynchronous one.
     drivable: Vec<bool>,
     /// Attributes of class objects that are stored outside their body.
@@ -211,6 +215,11 @@ impl<'a> Context<'a> {
             access_starts: starts(codes.len(), accesses.iter().map(|access| access.code)),
             accesses,
             class_objects,
+            modules: program
+                .modules
+                .ids()
+                .map(|module| pta.heap().find(&Object::Module(module)))
+                .collect(),
             drivable: (0..pta.heap().len())
                 .map(|at| {
                     matches!(
@@ -296,10 +305,7 @@ impl<'a> Context<'a> {
     /// The slot of a global name of the module of `code`.
     pub(super) fn global(&self, code: CodeId, field: Field) -> Option<SlotKey> {
         let module = self.program.codes[code].module;
-        self.pta
-            .heap()
-            .find(&Object::Module(module))
-            .map(|object| (object, field))
+        self.modules[module].map(|object| (object, field))
     }
 }
 
