@@ -1642,6 +1642,7 @@ class list:
         return _hognose.native_iter(self)
 
     def __contains__(self, key, /):
+        _hognose.elements(self) == key
         return _truth
 
     def __len__(self, /):
@@ -1706,6 +1707,7 @@ class tuple:
         return _hognose.native_iter(self)
 
     def __contains__(self, key, /):
+        _hognose.elements(self) == key
         return _truth
 
     def __len__(self, /):
@@ -2002,7 +2004,7 @@ class dict:
         _hognose.setitem(self, key, value)
 
     def __delitem__(self, key, /):
-        pass
+        _hognose.find(self, key)
 
     def __iter__(self, /):
         return _hognose.native_iter(self)
@@ -2011,7 +2013,7 @@ class dict:
         return _hognose.native_iter(self)
 
     def __contains__(self, key, /):
-        return _truth
+        return _hognose.find(self, key)
 
     def __len__(self, /):
         return _number
@@ -2031,15 +2033,16 @@ class set:
 
     def __init__(self, iterable=(), /):
         for item in iterable:
-            _hognose.hash_of(item)
+            _hognose.find(self, item)
             _hognose.store(self, item)
 
     def add(self, object, /):
-        _hognose.hash_of(object)
+        _hognose.find(self, object)
         _hognose.store(self, object)
 
     def update(self, /, *others):
         for item in _hognose.elements(others):
+            _hognose.find(self, item)
             _hognose.store(self, item)
 
     def symmetric_difference_update(self, other, /):
@@ -2140,7 +2143,7 @@ class set:
         return _hognose.native_iter(self)
 
     def __contains__(self, object, /):
-        return _truth
+        return _hognose.find(self, object)
 
     def __len__(self, /):
         return _number
@@ -2170,10 +2173,10 @@ class set:
         return _hognose.elements(self)
 
     def remove(self, object, /):
-        pass
+        _hognose.find(self, object)
 
     def discard(self, object, /):
-        pass
+        _hognose.find(self, object)
 
     def clear(self, /):
         pass
@@ -2195,7 +2198,7 @@ class frozenset:
     def __new__(cls, iterable=(), /):
         self = _hognose.instance(cls)
         for item in iterable:
-            _hognose.hash_of(item)
+            _hognose.find(self, item)
             _hognose.store(self, item)
         return self
 
@@ -2285,7 +2288,7 @@ class frozenset:
         return _hognose.native_iter(self)
 
     def __contains__(self, object, /):
-        return _truth
+        return _hognose.find(self, object)
 
     def __len__(self, /):
         return _number

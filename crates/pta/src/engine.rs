@@ -10,6 +10,7 @@ use crate::heap::{Allocation, Field, Heap, Object};
 use crate::ids::{ActId, ChainId, CodeId, ModuleId, NodeId, ObjId, SiteId};
 use crate::program::Program;
 use crate::python::classes::ClassTable;
+use crate::python::equality::KeyLookups;
 use crate::python::intrinsics::{NamedAccess, NamedAccesses};
 use crate::python::priority::OperandClasses;
 use crate::python::well_known::WellKnown;
@@ -84,6 +85,12 @@ pub(crate) struct Engine<'p> {
     pub(crate) reflected_asked: FxHashSet<SiteId>,
     /// Classes of the operands of operators.
     pub(crate) operand_classes: FxHashMap<SiteId, OperandClasses>,
+    /// Containers that find their keys by hash, with who looks for what in them.
+    pub(crate) key_lookups: FxHashMap<ObjId, KeyLookups>,
+    /// Subscripts of strings whose index was asked.
+    pub(crate) indexed: FxHashSet<SiteId>,
+    /// Comparisons that containers make, whose right operands were asked.
+    pub(crate) equal_asked: FxHashSet<(SiteId, NodeId)>,
     /// Left operands that some right ones come before and that were asked, by the node of their argument.
     pub(crate) asked_lefts: FxHashSet<NodeId>,
     /// Node for the answers of operator methods of a site.
@@ -156,6 +163,9 @@ impl<'p> Engine<'p> {
             scalar_left: FxHashSet::default(),
             reflected_asked: FxHashSet::default(),
             operand_classes: FxHashMap::default(),
+            key_lookups: FxHashMap::default(),
+            indexed: FxHashSet::default(),
+            equal_asked: FxHashSet::default(),
             asked_lefts: FxHashSet::default(),
             declined: FxHashMap::default(),
             named: Vec::new(),

@@ -184,6 +184,21 @@ impl Engine<'_> {
                 let iterable = at(self, iterable);
                 self.on(iterable, Task::Unpack { site });
             }
+            Operation::Hash { operand, container } => {
+                let (key, container) = (at(self, operand), at(self, container));
+                if container == NO_NODE {
+                    let container = None;
+                    self.on(key, Task::Key { site, container });
+                } else {
+                    self.on(container, Task::KeyContainers { site, key });
+                }
+            }
+            Operation::Interpolate { values, result, .. } => {
+                let (values, result) = (at(self, values), at(self, result));
+                let text = self.scalar(self.known.str);
+                self.add_object(result, text);
+                self.on(values, Task::Interpolate { site });
+            }
             Operation::CopyItems { from, to } => {
                 let (from, to) = (at(self, from), at(self, to));
                 self.on(to, Task::CopyFrom { from, site });
@@ -316,13 +331,15 @@ impl Engine<'_> {
             Task::StoreUnnamed { owner, value } => self.store_unnamed(objects, reasons, owner, value),
             Task::MetaInit { site, class } => self.meta_init(objects, site, class),
             Task::EntryInit { instance } => self.entry_init(objects, instance),
-            Task::Subscript { base, load, node } => self.subscript(objects, reasons, base, load, node),
-            Task::NativeItem { key, value, load } => {
+            Task::Subscript { site, base, load, node } => self.subscript(objects, reasons, site, base, load, node),
+            Task::NativeItem { site, key, value, load } => {
                 for &base in objects {
                     if self.has_elements(base) {
+                        self.look_up(site, base, key);
                         self.on(
                             key,
                             Task::Subscript {
+                                site: Some(site),
                                 base,
                                 load,
                                 node: value,
@@ -419,6 +436,15 @@ impl Engine<'_> {
                     self.on(value, Task::Match { class, result });
                 }
             }
+            Task::StoredKeys { container } => self.stored_keys(objects, container),
+            Task::LookedUp { site, special, key } => self.looked_up(site, special, key),
+            Task::Key { site, container } => objects.iter().for_each(|&key| self.key_arrived(site, container, key)),
+            Task::KeyContainers { site, key } => self.key_containers(objects, site, key),
+            Task::Index { site } => objects.iter().for_each(|&key| self.index_arrived(site, key)),
+            Task::EqualLeft { site, left, right } => self.equal_left(objects, site, left, right),
+            Task::EqualAnswer { site, left, right } => self.equal_answer(objects, site, left, right),
+            Task::EqualRight { site, left } => self.equal_right(objects, site, left),
+            Task::Interpolate { site } => self.interpolate(objects, site),
             Task::Methods { holder, has, result } => self.methods(objects, holder, has, result),
             Task::Method { name, has, result } => self.method(objects, reasons, name, has, result),
             Task::Escape => self.escape(objects),

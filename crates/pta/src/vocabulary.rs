@@ -270,12 +270,15 @@ pub(crate) enum Task {
     // ---- containers
     /// Key objects of a subscript of one container.
     Subscript {
+        /// The site that asks; none for displays.
+        site: Option<SiteId>,
         base: ObjId,
         load: bool,
         node: NodeId,
     },
     /// Containers whose element under the keys of a node is loaded or stored.
     NativeItem {
+        site: SiteId,
         key: NodeId,
         value: NodeId,
         load: bool,
@@ -317,6 +320,52 @@ pub(crate) enum Task {
     SendInto {
         value: NodeId,
         throw: Option<SiteId>,
+    },
+    // ---- what containers ask of keys and items
+    /// Keys stored in a container.
+    StoredKeys {
+        container: ObjId,
+    },
+    /// Keys that are looked up in a container some of whose stored keys have an `__eq__`.
+    LookedUp {
+        site: SiteId,
+        special: NodeId,
+        key: NodeId,
+    },
+    /// Keys that are hashed, and looked for in the container if there is one.
+    Key {
+        site: SiteId,
+        container: Option<ObjId>,
+    },
+    /// Containers in which the keys of a node are looked for.
+    KeyContainers {
+        site: SiteId,
+        key: NodeId,
+    },
+    /// Indices of a sequence.
+    Index {
+        site: SiteId,
+    },
+    /// Left operands of a comparison; `left` is their node, or [`NO_NODE`] if the right ones are not asked for them.
+    ///
+    /// [`NO_NODE`]: crate::engine::NO_NODE
+    EqualLeft {
+        site: SiteId,
+        left: NodeId,
+        right: NodeId,
+    },
+    EqualAnswer {
+        site: SiteId,
+        left: NodeId,
+        right: NodeId,
+    },
+    EqualRight {
+        site: SiteId,
+        left: NodeId,
+    },
+    /// Values that `"..." % values` formats.
+    Interpolate {
+        site: SiteId,
     },
     // ---- operators
     ReflectedScalar {
@@ -490,7 +539,11 @@ pub(crate) enum Fallback {
     /// `__getitem__` with 0, 1, ...: the results are the items.
     Sequence { receiver: NodeId, result: NodeId },
     /// Membership by iteration.
-    Iterate { receiver: NodeId, raises: NodeId },
+    Iterate {
+        receiver: NodeId,
+        raises: NodeId,
+        wanted: NodeId,
+    },
 }
 
 /// Whom the keyed elements of a container go to as well.
@@ -518,4 +571,6 @@ pub(crate) enum GroupKey {
     Right(SiteId),
     Truth(SiteId),
     Convert(SiteId, Symbol),
+    /// The other operands of a comparison that a container makes.
+    Equal(SiteId, NodeId),
 }

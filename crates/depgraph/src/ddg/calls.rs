@@ -1,8 +1,8 @@
 //! Edges of calls: actual to formal, returned to result, raised to handler.
 
 use super::context::{MethodKind, RestSlots};
-use super::layout::{RAISED, RETURNED, SENT};
-use super::local::Builder;
+use super::layout::{RAISED, RETURNED, SENT, YIELDED};
+use super::local::{Builder, suspended_handlers};
 use super::{DataKind, DdgNodeId};
 use hognose_base::{Id, Symbol};
 use hognose_ir::{ArgSource, Bindings, CallShape, InstId, Op, ParameterKind, ValueId, bind_arguments};
@@ -16,8 +16,8 @@ struct Actuals {
     positional: Vec<Option<DdgNodeId>>,
     names: Vec<Symbol>,
     keywords: Vec<Option<DdgNodeId>>,
-    star: Option<Option<DdgNodeId>>,
-    mapping: Option<Option<DdgNodeId>>,
+    star: Option<ValueId>,
+    mapping: Option<ValueId>,
 }
 
 impl Builder<'_> {
@@ -83,6 +83,16 @@ impl Builder<'_> {
                     Some(receiver) => self.bind(target, Some(receiver), &actuals),
                     None => self.all_parameters(inst, target),
                 },
+                _ if self.key_method(inst, target) => {
+                    // What it answers is no part of what is loaded or stored.
+                    let compares = matches!(self.body.insts[inst].op, Op::Contains { .. });
+                    if !compares && self.context.functions[target].raises {
+                        self.raise(self.hub(target, RAISED), inst);
+                    }
+                    if !compares {
+                        continue;
+                    }
+                }
                 _ => self.protocol(inst, target),
             }
             self.results(inst, target);
@@ -148,6 +158,41 @@ impl Builder<'_> {
                 self.results(inst, target);
             }
         }
+    }
+
+    /// Methods of keys and items that a container asks for: they are given the keys, and what is in the container.
+    fn key_method(&mut self, inst: InstId, target: CodeId) -> bool {
+        let name = self.program.text(self.program.codes[target].name);
+        if !matches!(name, "__hash__" | "__eq__" | "__index__") {
+            return false;
+        }
+        let inputs = self.body.ssa.inputs(inst);
+        let (keys, container): (Vec<ValueId>, Option<ValueId>) = match (self.body.insts[inst].op, inputs) {
+            (Op::LoadItem | Op::DeleteItem | Op::SetAdd { .. } | Op::MapAdd { .. }, &[container, key, ..])
+            | (Op::StoreItem, &[_, container, key])
+            | (Op::Contains { .. }, &[key, container]) => (vec![key], Some(container)),
+            (Op::SetUpdate { .. }, &[container, source, ..]) => (vec![source], Some(container)),
+            (Op::BuildMap(_), _) => (inputs.iter().step_by(2).copied().collect(), None),
+            (Op::BuildSet(_), _) => (inputs.to_vec(), None),
+            _ => return false,
+        };
+        let count = self.program.codes[target].signature.parameters.len().min(2);
+        let mut slots = Vec::new();
+        if let Some(container) = container.filter(|_| name == "__eq__") {
+            for object in self.context.objects(self.code, container) {
+                let object = self.container_of(object);
+                slots.extend([(object, Field::ALL_OUT), (object, Field::KEYS)]);
+            }
+        }
+        for index in 0..count {
+            for &key in &keys {
+                self.found
+                    .edge(self.value(key), self.parameter(target, index), DataKind::Argument);
+            }
+            let to = self.parameter(target, index);
+            self.found.access(&mut slots.clone(), to, false, DataKind::ElementLoad);
+        }
+        true
     }
 
     /// Operands of an implicit call go to the parameters in the order of the method.
@@ -236,6 +281,12 @@ impl Builder<'_> {
                         with = Some(self.value(callee));
                     }
                     Object::Function(code, ..) if code == target => without = true,
+                    // `__call__` of the class of an instance, or of the metaclass of a class.
+                    Object::Instance(..) | Object::Class(..) | Object::DynamicClass(_)
+                        if method != MethodKind::Static =>
+                    {
+                        with = Some(self.value(callee));
+                    }
                     _ => {}
                 }
             }
@@ -248,14 +299,12 @@ impl Builder<'_> {
         let inputs = self.body.ssa.inputs(inst);
         let mut actuals = Actuals::default();
         match (self.body.insts[inst].op, inputs) {
-            (Op::CallStar { .. }, &[_, receiver, iterable, mapping]) => {
+            (Op::CallStar { .. }, &[_, receiver, iterable, ref mapping @ ..]) => {
                 if !self.is_receiver_or_null(receiver) {
                     actuals.positional.push(self.value(receiver));
                 }
-                actuals.star = Some(self.value(iterable));
-                if !Self::is_null(mapping) {
-                    actuals.mapping = Some(self.value(mapping));
-                }
+                actuals.star = Some(iterable);
+                actuals.mapping = mapping.first().copied().filter(|&mapping| !Self::is_null(mapping));
             }
             (Op::Call { .. }, &[_, receiver, ref arguments @ ..]) => {
                 if !self.is_receiver_or_null(receiver) {
@@ -321,21 +370,23 @@ impl Builder<'_> {
 
     fn connect(&mut self, target: CodeId, receiver: Option<Option<DdgNodeId>>, actuals: &Actuals, bindings: &Bindings) {
         let offset = usize::from(receiver.is_some());
+        let star = actuals.star.and_then(|star| self.value(star));
+        let mapping = actuals.mapping.and_then(|mapping| self.value(mapping));
         let node_of = |source: ArgSource| match source {
             ArgSource::Positional(number) => match (number as usize).checked_sub(offset) {
                 None => receiver.flatten(),
                 Some(at) => actuals.positional.get(at).copied().flatten(),
             },
             ArgSource::Keyword(number) => actuals.keywords.get(number as usize).copied().flatten(),
-            ArgSource::StarElement(_) | ArgSource::StarRest(_) => actuals.star.flatten(),
-            ArgSource::DoubleStar => actuals.mapping.flatten(),
+            ArgSource::StarElement(_) | ArgSource::StarRest(_) => star,
+            ArgSource::DoubleStar => mapping,
             ArgSource::Default => None,
         };
         for (index, parameter) in self.program.codes[target].signature.parameters.iter().enumerate() {
-            let sources = bindings.of(index);
-            for (place, &source) in (0_i32..).zip(sources) {
+            for (place, &source) in (0_i32..).zip(bindings.of(index)) {
                 let from = node_of(source);
                 self.found.edge(from, self.parameter(target, index), DataKind::Argument);
+                self.spread(target, index, source, actuals);
                 let (dicts, field) = match (parameter.kind, source) {
                     (ParameterKind::VarPositional, ArgSource::StarRest(_)) => (false, Field::ANY_IN),
                     (ParameterKind::VarPositional, _) => (false, Field::int_key(place)),
@@ -352,6 +403,45 @@ impl Builder<'_> {
                     field,
                 };
                 self.found.store_rest(from, rest, rest.objects(&self.context.functions));
+            }
+        }
+    }
+
+    /// An argument out of a container: what was stored there goes to the parameter. Positions and names are kept.
+    fn spread(&mut self, target: CodeId, index: usize, source: ArgSource, actuals: &Actuals) {
+        let parameter = self.program.codes[target].signature.parameters[index];
+        let (value, field) = match source {
+            ArgSource::StarElement(at) => (actuals.star, Field::int_key(i32::try_from(at).unwrap_or(i32::MAX))),
+            ArgSource::StarRest(_) => (actuals.star, Field::ALL_OUT),
+            ArgSource::DoubleStar if parameter.kind == ParameterKind::VarKeyword => (actuals.mapping, Field::ALL_OUT),
+            ArgSource::DoubleStar => (actuals.mapping, Field::str_key(parameter.name)),
+            _ => return,
+        };
+        let Some(value) = value else { return };
+        for generator in self.context.generators(self.code, value) {
+            let to = self.parameter(target, index);
+            self.found.edge(self.hub(generator, YIELDED), to, DataKind::Yield);
+        }
+        let mut slots: Vec<_> = self
+            .context
+            .objects(self.code, value)
+            .into_iter()
+            .map(|object| (self.container_of(object), field))
+            .collect();
+        let facts = &self.context.functions[target];
+        let rest = match parameter.kind {
+            ParameterKind::VarPositional => &facts.rest_tuples,
+            ParameterKind::VarKeyword => &facts.rest_dicts,
+            _ => {
+                let to = self.parameter(target, index);
+                self.found.access(&mut slots, to, false, DataKind::ElementLoad);
+                return;
+            }
+        };
+        for &object in rest {
+            for &slot in &slots {
+                self.found
+                    .between(slot, (object, Field::ANY_IN), DataKind::ElementStore);
             }
         }
     }
@@ -396,12 +486,22 @@ impl Builder<'_> {
         let Some(&base) = self.body.ssa.inputs(load).first() else {
             return;
         };
-        let sends = self.program.text(self.symbol(name)) == "send";
+        let name = self.program.text(self.symbol(name));
+        let sends = matches!(name, "send" | "asend");
+        let throws = matches!(name, "throw" | "athrow");
         for generator in self.context.generators(self.code, base) {
             self.drive(generator, inst, false);
             if let (true, Some(&sent)) = (sends, inputs.get(1)) {
                 self.found
                     .edge(self.value(sent), self.hub(generator, SENT), DataKind::Send);
+            }
+            if throws {
+                for &thrown in inputs.iter().skip(1) {
+                    let from = self.value(thrown);
+                    for to in suspended_handlers(self.context, generator) {
+                        self.found.edge(from, Some(to), DataKind::Raise);
+                    }
+                }
             }
         }
     }

@@ -147,7 +147,7 @@ impl Builder<'_> {
     }
 
     /// The container behind an iterator over it.
-    fn container_of(&self, object: ObjId) -> ObjId {
+    pub(super) fn container_of(&self, object: ObjId) -> ObjId {
         match self.context.pta.object(object) {
             Object::Iterator(container) => container,
             _ => object,

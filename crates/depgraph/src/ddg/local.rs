@@ -66,6 +66,41 @@ fn caught(context: &Context<'_>, code: CodeId) -> Vec<(BlockId, DdgNodeId)> {
     caught
 }
 
+/// Where an exception at an instruction goes: caught values (given by handler, sorted), or the hub of what leaves the code.
+fn handlers_at(context: &Context<'_>, code: CodeId, caught: &[(BlockId, DdgNodeId)], inst: InstId) -> Vec<DdgNodeId> {
+    let cfg = &context.program.body(code).cfg;
+    let mut found = Vec::new();
+    for (_, edge) in cfg.successors(cfg.block_of[inst]) {
+        let inside = edge.inst.is_none_or(|first| first <= inst);
+        if !matches!(edge.kind, EdgeKind::Exception { .. }) || !inside {
+            continue;
+        }
+        if edge.to == cfg.exceptional_exit {
+            found.extend(context.layout.hub(code, RAISED));
+            continue;
+        }
+        let start = caught.partition_point(|&(block, _)| block < edge.to);
+        let here = caught[start..].iter().take_while(|&&(block, _)| block == edge.to);
+        found.extend(here.map(|&(_, node)| node));
+    }
+    found
+}
+
+/// Where what is thrown into a generator goes: it is raised where the generator is suspended.
+pub(super) fn suspended_handlers(context: &Context<'_>, generator: CodeId) -> Vec<DdgNodeId> {
+    let body = context.program.body(generator);
+    let caught = caught(context, generator);
+    let mut found: Vec<DdgNodeId> = body
+        .insts
+        .iter_enumerated()
+        .filter(|(_, inst)| matches!(inst.op, Op::Yield | Op::YieldFrom))
+        .flat_map(|(inst, _)| handlers_at(context, generator, &caught, inst))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 impl<'c> Builder<'c> {
     pub(super) fn value(&self, value: ValueId) -> Option<DdgNodeId> {
         self.context.layout.value(self.program, self.code, value)
@@ -281,22 +316,7 @@ impl<'c> Builder<'c> {
 
     /// Where an exception at an instruction goes: caught values, or the hub of what leaves the code.
     pub(super) fn handlers(&self, inst: InstId) -> Vec<DdgNodeId> {
-        let cfg = &self.body.cfg;
-        let mut found = Vec::new();
-        for (_, edge) in cfg.successors(cfg.block_of[inst]) {
-            let inside = edge.inst.is_none_or(|first| first <= inst);
-            if !matches!(edge.kind, EdgeKind::Exception { .. }) || !inside {
-                continue;
-            }
-            if edge.to == cfg.exceptional_exit {
-                found.extend(self.hub(self.code, RAISED));
-                continue;
-            }
-            let start = self.caught.partition_point(|&(block, _)| block < edge.to);
-            let here = self.caught[start..].iter().take_while(|&&(block, _)| block == edge.to);
-            found.extend(here.map(|&(_, node)| node));
-        }
-        found
+        handlers_at(self.context, self.code, &self.caught, inst)
     }
     pub(super) fn raise(&mut self, from: Option<DdgNodeId>, inst: InstId) {
         for to in self.handlers(inst) {

@@ -131,6 +131,7 @@ impl Engine<'_> {
         self.on(
             key,
             Task::Subscript {
+                site: None,
                 base: object,
                 load: false,
                 node: value,
@@ -154,9 +155,24 @@ impl Engine<'_> {
     }
 
     /// Key objects of `base[key]` arrived.
-    pub(crate) fn subscript(&mut self, keys: &[ObjId], reasons: ReasonSet, base: ObjId, load: bool, node: NodeId) {
+    pub(crate) fn subscript(
+        &mut self,
+        keys: &[ObjId],
+        reasons: ReasonSet,
+        site: Option<SiteId>,
+        base: ObjId,
+        load: bool,
+        node: NodeId,
+    ) {
         let mut unknown = !reasons.is_empty();
         for &key in keys {
+            if let Some(site) = site {
+                if self.is_mapping(base) {
+                    self.key_arrived(site, Some(base), key);
+                } else {
+                    self.index_arrived(site, key);
+                }
+            }
             match self.key_field(base, key) {
                 Some(field) => {
                     let slot = self.element_slot(base, field);
@@ -254,6 +270,13 @@ impl Engine<'_> {
         let (key, node, load) = match *self.operation(site) {
             Operation::LoadItem { key, result, .. } => (key, result, true),
             Operation::StoreItem { key, value, .. } => (key, value, false),
+            Operation::DeleteItem { key, .. } => {
+                if let Key::Node(local) = key {
+                    let key = self.site_node(site, local);
+                    self.key_containers(&[object], site, key);
+                }
+                return;
+            }
             _ => return,
         };
         let node = self.site_node(site, node);
@@ -265,9 +288,11 @@ impl Engine<'_> {
             Key::Int(value) => Some(Object::Int(value)),
             Key::Node(local) => {
                 let keys = self.site_node(site, local);
+                self.look_up(site, object, keys);
                 self.on(
                     keys,
                     Task::Subscript {
+                        site: Some(site),
                         base: object,
                         load,
                         node,
@@ -280,7 +305,9 @@ impl Engine<'_> {
         match object_key {
             Some(key) => {
                 let key = self.heap.object(key);
-                self.subscript(&[key], ReasonSet::EMPTY, object, load, node);
+                let keys = self.single(key);
+                self.look_up(site, object, keys);
+                self.subscript(&[key], ReasonSet::EMPTY, None, object, load, node);
             }
             None => {
                 let slot = if load {
@@ -295,7 +322,13 @@ impl Engine<'_> {
     }
 
     fn scalar_item(&mut self, site: SiteId, class: ObjId) {
-        if let Operation::LoadItem { result, .. } = *self.operation(site) {
+        if let Operation::LoadItem { key, result, .. } = *self.operation(site) {
+            if let Key::Node(local) = key
+                && self.indexed.insert(site)
+            {
+                let keys = self.site_node(site, local);
+                self.on(keys, Task::Index { site });
+            }
             let result = self.site_node(site, result);
             let kind = if class == self.known.bytes {
                 self.known.int

@@ -5,6 +5,7 @@
 use crate::engine::{ArgumentSource, Engine, Lookup, NO_NODE, Request, RequestId, Sink, SuperSink, Target, Task};
 use crate::heap::{Field, Object};
 use crate::ids::{NodeId, ObjId, SiteId};
+use crate::python::classes::Base;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 use std::collections::BTreeSet;
 
@@ -88,6 +89,8 @@ intrinsics! {
     LengthOf = "length_of",
     /// `truth_of(obj)`
     TruthOf = "truth_of",
+    /// `find(container, key)`: hashes the key and compares it with the stored ones.
+    Find = "find",
     /// `contains(container, item)`
     Contains = "contains",
     /// `import_module(name)`
@@ -222,6 +225,7 @@ impl Engine<'_> {
             Intrinsic::GetItem => self.on(
                 first,
                 Task::NativeItem {
+                    site,
                     key: second,
                     value: result,
                     load: true,
@@ -230,6 +234,7 @@ impl Engine<'_> {
             Intrinsic::SetItem => self.on(
                 first,
                 Task::NativeItem {
+                    site,
                     key: second,
                     value: third,
                     load: false,
@@ -289,6 +294,10 @@ impl Engine<'_> {
                     self.escape_node(node);
                 }
             }
+            Intrinsic::Find => {
+                self.on(first, Task::KeyContainers { site, key: second });
+                self.scalar_to(result, self.known.bool_);
+            }
             Intrinsic::Having | Intrinsic::Lacking => {
                 let has = intrinsic == Intrinsic::Having;
                 let task = Task::Methods {
@@ -318,7 +327,14 @@ impl Engine<'_> {
                 if has {
                     self.class_may_have(class, name)
                         || self.classes.has_unknown_base(class)
-                        || self.program.facts.stored_attributes.contains(&name)
+                        || self.classes.get(class).is_some_and(|info| {
+                            // Stored from outside the class body.
+                            let mut bases = info.orders.iter().flatten();
+                            bases.any(|base| {
+                                matches!(*base, Base::Class(base) if base != self.known.object
+                                    && self.heap.slot(base, Field::attribute(name)).is_some())
+                            })
+                        })
                 } else {
                     !self.certainly_has(class, name)
                 }

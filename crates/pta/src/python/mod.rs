@@ -6,6 +6,7 @@ pub(crate) mod attributes;
 pub(crate) mod calls;
 pub(crate) mod classes;
 pub(crate) mod containers;
+pub(crate) mod equality;
 pub(crate) mod exceptions;
 pub(crate) mod externals;
 pub(crate) mod forwarding;
@@ -63,6 +64,8 @@ pub(crate) const NAMES: &[&str] = &[
     "__format__",
     "__hash__",
     "__index__",
+    "__int__",
+    "__float__",
     "__neg__",
     "__pos__",
     "__invert__",

@@ -6,9 +6,9 @@
 //! decided at quiescence. Builtin scalars decline operands of the program's own classes, which is known at once.
 
 use crate::engine::{CallKind, Engine, Fallback, GroupKey, NO_NODE, Question, Task};
-use crate::heap::{Object, Step};
+use crate::heap::{Field, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
-use crate::template::Operation;
+use crate::template::{Operation, formats};
 use hognose_base::{ReasonSet, Symbol};
 use hognose_ir::{BinaryOp, CompareOp, Conversion, UnaryOp};
 use smallvec::smallvec;
@@ -262,20 +262,53 @@ impl Engine<'_> {
         }
     }
 
-    /// `"..." % values` converts the values.
+    /// Values arrived that `"..." % values` of a constant string converts: a tuple gives one value to each conversion, a
+    /// mapping those it names, anything else is the only value.
+    pub(crate) fn interpolate(&mut self, objects: &[ObjId], site: SiteId) {
+        let Operation::Interpolate { ref conversions, .. } = *self.operation(site) else {
+            return;
+        };
+        let templates = self.templates;
+        let template = &templates[self.acts[self.site_acts[site]].code];
+        let conversions = &template.conversions[conversions.start as usize..conversions.end as usize];
+        for &object in objects {
+            let is_tuple =
+                matches!(self.class_of(object), Some(class) if self.classes.is_subclass(class, self.known.tuple));
+            for (field, name) in conversions {
+                let name = self.symbol(name);
+                let values = match field {
+                    formats::Field::Position(place) if is_tuple => {
+                        let place = i32::try_from(*place).unwrap_or(i32::MAX);
+                        self.element_slot(object, Field::int_key(place))
+                    }
+                    formats::Field::Position(_) => {
+                        self.convert(&[object], site, name);
+                        continue;
+                    }
+                    formats::Field::Name(key) if self.finds_by_hash(object) => match self.program.symbols.get(key) {
+                        Some(key) => self.element_slot(object, Field::str_key(key)),
+                        None => self.values(object),
+                    },
+                    formats::Field::Name(_) => continue,
+                };
+                self.on(values, Task::Convert { site, name });
+            }
+        }
+    }
+
+    /// `"..." % values` of a string that is not known converts the values in either way.
     fn formatted(&mut self, objects: &[ObjId], site: SiteId) {
         for &object in objects {
             if self.class_of(object) == Some(self.known.tuple) {
                 let elements = self.elements(object);
-                self.on(
-                    elements,
-                    Task::Convert {
-                        site,
-                        name: self.symbol("__str__"),
-                    },
-                );
+                for name in ["__str__", "__repr__"] {
+                    let name = self.symbol(name);
+                    self.on(elements, Task::Convert { site, name });
+                }
             } else {
-                self.convert(&[object], site, self.symbol("__str__"));
+                for name in ["__str__", "__repr__"] {
+                    self.convert(&[object], site, self.symbol(name));
+                }
             }
         }
     }
@@ -373,7 +406,7 @@ impl Engine<'_> {
     }
 
     /// The class of an object if it is one of the program (models included), not a scalar or builtin container.
-    fn program_class(&self, object: ObjId) -> Option<ObjId> {
+    pub(crate) fn program_class(&self, object: ObjId) -> Option<ObjId> {
         match self.heap.get(object) {
             Object::Instance(class, _) if !self.known.is_scalar(class) && !self.known.is_container(class) => {
                 Some(class)
@@ -398,6 +431,11 @@ impl Engine<'_> {
                 continue;
             }
             let Some(class) = self.program_class(object) else {
+                if self.finds_by_hash(object) {
+                    self.key_containers(&[object], site, item);
+                } else if self.is_sequence(object) {
+                    self.look_into(site, object, item);
+                }
                 continue;
             };
             let (receiver, new) = self.kin(GroupKey::Left(site), class, name);
@@ -417,7 +455,11 @@ impl Engine<'_> {
                     class,
                     tried: name,
                     site,
-                    then: Fallback::Iterate { receiver, raises },
+                    then: Fallback::Iterate {
+                        receiver,
+                        raises,
+                        wanted: item,
+                    },
                 });
             }
         }
@@ -444,6 +486,12 @@ impl Engine<'_> {
             let Some(class) = self.program_class(object) else {
                 continue;
             };
+            // `object` has the methods that make text, and no others.
+            if matches!(self.program.text(name), "__int__" | "__float__" | "__index__")
+                && !self.class_may_have(class, name)
+            {
+                continue;
+            }
             let (receiver, new) = self.kin(GroupKey::Convert(site, name), class, name);
             self.add_object(receiver, object);
             if new {

@@ -4,7 +4,7 @@
 //! parameters carry the reason *entry parameter*, a method gets an entry instance of its class.
 
 use crate::config::Roots;
-use crate::engine::{Engine, Fallback, Question, Sink, Task};
+use crate::engine::{Engine, Fallback, NO_NODE, Question, Sink, Task};
 use crate::heap::{Allocation, Object};
 use crate::ids::{ActId, NodeId, ObjId};
 use crate::program::CodeKind;
@@ -99,7 +99,11 @@ impl Engine<'_> {
                     Fallback::Sequence { receiver, result } => {
                         self.iterate_sequence(class, site, receiver, result);
                     }
-                    Fallback::Iterate { receiver, raises } => {
+                    Fallback::Iterate {
+                        receiver,
+                        raises,
+                        wanted,
+                    } => {
                         let iterator = self.solver.node();
                         let item = self.solver.node();
                         self.on(receiver, Task::Iterate { site, result: iterator });
@@ -111,6 +115,10 @@ impl Engine<'_> {
                                 raises,
                             },
                         );
+                        if wanted != NO_NODE {
+                            let (left, right) = (item, wanted);
+                            self.on(item, Task::EqualLeft { site, left, right });
+                        }
                     }
                 }
             }
@@ -348,7 +356,7 @@ impl Engine<'_> {
                 _ => continue,
             };
             let (base, result) = (self.site_node(site, base), self.site_node(site, result));
-            if base == crate::engine::NO_NODE || result == crate::engine::NO_NODE {
+            if base == NO_NODE || result == NO_NODE {
                 continue;
             }
             let silent = self.solver.set(result).is_empty()

@@ -100,6 +100,10 @@ impl PointsTo {
             Operation::StoreItem { base, key, .. } => {
                 self.item_fields(act, key, true, &mut |field| add(base, field, true, false));
             }
+            Operation::CopyItems { from, to } => {
+                add(from, Field::ALL_OUT, false, false);
+                add(to, Field::ANY_IN, true, false);
+            }
             Operation::Next { iterator: base, .. } | Operation::Unpack { iterable: base, .. } => {
                 add(base, Field::ALL_OUT, false, false);
             }

@@ -78,6 +78,7 @@ impl Builder<'_> {
             self.class_statement(inst, arguments, result, raises);
             return;
         }
+        self.format_call(inst, inputs[0], &arguments, raises);
         let callee = self.callee(inputs[0]);
         let call = self.add_call(arguments);
         self.emit(Operation::Call { callee, call, result }, inst, raises);

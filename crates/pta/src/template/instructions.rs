@@ -4,7 +4,9 @@ use super::build::{Builder, Resolved};
 use super::{Constant, Display, ImportDef, Key, Local, NO_LOCAL, NameLoad, NameStore, Operation};
 use crate::program::CodeKind;
 use hognose_base::Id;
-use hognose_ir::{Def, EdgeId, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, TestKind, UnaryOp, ValueId};
+use hognose_ir::{
+    BinaryOp, Def, EdgeId, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, TestKind, UnaryOp, ValueId,
+};
 
 /// The name of the special method that `LOAD_SPECIAL` looks up.
 pub(super) const fn special_name(which: SpecialMethod) -> &'static str {
@@ -92,6 +94,7 @@ impl Builder<'_> {
             Op::Branch {
                 test: Test::Truth(_), ..
             } => self.truth(inst, inputs.first().copied(), raises),
+            Op::BuildSet(_) | Op::BuildMap(_) => self.hash_display(inst, &inputs, raises),
             Op::Return => {
                 let target = self.returned();
                 inputs.first().into_iter().for_each(|&value| self.copy(value, target));
@@ -321,6 +324,9 @@ impl Builder<'_> {
             }
             Op::ListAppend { .. } | Op::SetAdd { .. } => {
                 let value = self.local_at(inputs, 1);
+                if matches!(op, Op::SetAdd { .. }) {
+                    self.hashed(&inputs[1..2], base, inst, raises);
+                }
                 self.emit(
                     Operation::StoreItem {
                         base,
@@ -366,6 +372,10 @@ impl Builder<'_> {
             raises,
         );
         self.emit(Operation::Next { iterator, result: item }, inst, raises);
+        if matches!(self.body.insts[inst].op, Op::SetUpdate { .. }) {
+            let (operand, container) = (item, to);
+            self.emit(Operation::Hash { operand, container }, inst, raises);
+        }
         self.emit(
             Operation::StoreItem {
                 base: to,
@@ -398,6 +408,12 @@ impl Builder<'_> {
             Op::Unary(op) if self.fold(inst).is_none() => {
                 let (operand, result) = (self.local_at(inputs, 0), self.last_result(inst));
                 self.emit(Operation::Unary { op, operand, result }, inst, raises);
+            }
+            Op::Binary {
+                op: BinaryOp::Remainder,
+                ..
+            } if self.constant_text(inputs[0]).is_some() && self.fold(inst).is_none() => {
+                self.interpolate(inst, inputs, raises);
             }
             Op::Binary { op, in_place } if self.fold(inst).is_none() => {
                 let (left, right) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
@@ -458,6 +474,12 @@ impl Builder<'_> {
     // ---- iteration, generators, unpacking ----------------------------------------------------------------------------
 
     pub(super) fn iteration(&mut self, inst: InstId, op: Op, inputs: &[ValueId], raises: Local) {
+        // Before anything asks for a local of an output: it may be an operand of a display.
+        match op {
+            Op::UnpackSequence(_) => return self.unpack(inst, inputs, None, raises),
+            Op::UnpackStar { before, .. } => return self.unpack(inst, inputs, Some(before), raises),
+            _ => {}
+        }
         let first = self.local_at(inputs, 0);
         let result = self.last_result(inst);
         match op {
@@ -538,8 +560,6 @@ impl Builder<'_> {
                     self.template.copies.push((sent, result));
                 }
             }
-            Op::UnpackSequence(_) => self.unpack(inst, inputs, None, raises),
-            Op::UnpackStar { before, .. } => self.unpack(inst, inputs, Some(before), raises),
             _ => {}
         }
     }

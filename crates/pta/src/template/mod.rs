@@ -191,6 +191,14 @@ pub(crate) enum Operation {
         operand: Local,
         conversion: Option<hognose_ir::Conversion>,
     },
+    /// `"..." % values` of a constant string.
+    Interpolate {
+        values: Local,
+        conversions: Range<u32>,
+        result: Local,
+    },
+    /// A key or item is hashed, and compared with those of a container.
+    Hash { operand: Local, container: Local },
     /// `iter(iterable)`
     Iterate { iterable: Local, result: Local },
     /// `next(iterator)`
@@ -382,6 +390,8 @@ pub(crate) struct Template {
     pub calls: Vec<Arguments>,
     /// Pool for variable-length operands.
     pub pool: Vec<Local>,
+    /// Pool for conversions of format strings.
+    pub conversions: Vec<formats::Conversion>,
     /// Pool for names of patterns.
     pub keys: Vec<Key>,
     /// Function objects.
@@ -447,9 +457,11 @@ impl Template {
 }
 
 mod build;
+pub(crate) mod formats;
 mod forwards;
 mod functions;
 mod instructions;
+mod protocols;
 
 pub(crate) use build::{TemplateOptions, build_template};
 use instructions::special_name;
