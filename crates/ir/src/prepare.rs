@@ -13,6 +13,7 @@ use crate::op::{CommonConstant, CompareOp, InstId, Keep, NameId, Op, Raises, Tes
 use crate::vars::{Access, Variables};
 use hognose_base::{Id, IndexVec};
 use hognose_pyc::{CodeObject, Object, Objects};
+use std::collections::BTreeSet;
 
 /// Outside every region.
 pub(crate) const NO_REGION: u32 = u32::MAX;
@@ -215,6 +216,30 @@ fn leaders(insts: &IndexVec<InstId, Inst>, regions: &[Region]) -> Result<(Vec<bo
     Ok((leader, entry_is_target))
 }
 
+/// How often control may go to each instruction, up to 255.
+fn entries(insts: &IndexVec<InstId, Inst>, regions: &[Region]) -> Vec<u8> {
+    let mut entries = vec![0_u8; insts.len() + 1];
+    let mut enter = |at: usize| {
+        if let Some(count) = entries.get_mut(at) {
+            *count = count.saturating_add(1);
+        }
+    };
+    enter(0);
+    regions.iter().for_each(|region| enter(region.handler.index()));
+    for (at, inst) in insts.iter().enumerate() {
+        match flow(inst.op) {
+            Flow::Next | Flow::Suspend => enter(at + 1),
+            Flow::Jump(target) => enter(target.index()),
+            Flow::Branch(target) => {
+                enter(target.index());
+                enter(at + 1);
+            }
+            Flow::Return | Flow::Raise => {}
+        }
+    }
+    entries
+}
+
 /// What a stack cell is, inside one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
@@ -244,8 +269,10 @@ struct Explorer<'a> {
     /// Sum of the depths with which runs begin, bounded so that hostile code cannot ask for quadratic work.
     depth_total: usize,
     stack: Stack<Origin>,
-    /// First instructions of handlers up to 3.10, sorted.
-    three_part_handlers: Vec<usize>,
+    /// Where handlers up to 3.10 begin, and the clauses behind their first ones.
+    three_part_handlers: BTreeSet<usize>,
+    /// How often control goes to each instruction, if there are such handlers.
+    entries: Vec<u8>,
     /// Operands of the instructions of the run, and where those of each begin.
     inputs: Vec<Origin>,
     input_starts: Vec<u32>,
@@ -257,14 +284,19 @@ impl<'a> Explorer<'a> {
     fn new(source: Source<'a>, insts: &'a IndexVec<InstId, Inst>, region: &'a [u32], leader: &'a [bool]) -> Self {
         let count = insts.len();
         let handlers = source.regions.iter().filter(|region| region.pushed >= 6);
-        let mut three_part_handlers: Vec<usize> = handlers.map(|region| region.handler.index()).collect();
-        three_part_handlers.sort_unstable();
+        let three_part_handlers: BTreeSet<usize> = handlers.map(|region| region.handler.index()).collect();
+        let entries = if three_part_handlers.is_empty() {
+            Vec::new()
+        } else {
+            entries(insts, source.regions)
+        };
         Self {
             source,
             insts,
             region,
             leader,
             three_part_handlers,
+            entries,
             raise: insts
                 .iter()
                 .map(|inst| raise_of(inst.op, source.variables.is_module))
@@ -322,7 +354,7 @@ impl<'a> Explorer<'a> {
         let depth = self.depth[start];
         self.stack.items.clear();
         self.stack.items.extend((0..depth).map(Origin::Slot));
-        if self.three_part_handlers.binary_search(&start).is_ok()
+        if self.three_part_handlers.contains(&start)
             && let [.., value, class] = &mut self.stack.items[..]
         {
             // Up to 3.10 the class lies above the exception; both stand for the exception.
@@ -487,6 +519,14 @@ impl<'a> Explorer<'a> {
             Flow::Branch(target) => {
                 let depth = self.stack.items.len();
                 let operand = self.inputs.get(operands).copied();
+                if let Op::BranchNotExceptionMatch { .. } = op
+                    && let [.., value, class] = self.stack.items[..]
+                    && value == class
+                    && self.entries.get(target.index()) == Some(&1)
+                {
+                    // The next clause begins with the same stack, and nothing else leads to it.
+                    self.three_part_handlers.insert(target.index());
+                }
                 follow_jump(op, operand, first_output, &mut self.stack);
                 let jumping_depth = self.stack.items.len();
                 // The jump first: the run behind is then explored before it, in code order.

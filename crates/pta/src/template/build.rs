@@ -127,6 +127,7 @@ impl<'a> Builder<'a> {
         for value in self.ssa.values.ids() {
             self.resolve(value);
         }
+        self.stored_constants();
         self.template.value_locals = self
             .resolved
             .iter()
@@ -139,6 +140,26 @@ impl<'a> Builder<'a> {
         self.properties();
         self.applications();
         self.template.locals = self.next_local;
+    }
+
+    /// A variable that holds a constant has a local even if nothing reads it, for those who ask what it is.
+    fn stored_constants(&mut self) {
+        if self.program.is_model(self.code) {
+            return;
+        }
+        for (inst, info) in self.body.insts.iter_enumerated() {
+            if !matches!(
+                info.op,
+                Op::StoreLocal(_) | Op::StoreDeref(_) | Op::StoreName(_) | Op::StoreGlobal(_)
+            ) {
+                continue;
+            }
+            for output in self.ssa.outputs(inst) {
+                if let Resolved::Constant(constant) = self.resolved[output] {
+                    self.constant_local(constant);
+                }
+            }
+        }
     }
 
     /// Finds the calls that are given a function or class made here, directly or by another such call (`@a @b def f`).
