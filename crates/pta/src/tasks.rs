@@ -241,6 +241,10 @@ impl Engine<'_> {
                 let (value, result) = (at(self, value), at(self, result));
                 self.on(value, Task::NotNone { result });
             }
+            Operation::OnlyNone { value, result } => {
+                let (value, result) = (at(self, value), at(self, result));
+                self.on(value, Task::OnlyNone { result });
+            }
             Operation::MatchClass { class, .. } => {
                 let class = at(self, class);
                 self.on(class, Task::Pattern { site });
@@ -421,6 +425,18 @@ impl Engine<'_> {
                     }
                 }
                 self.add_reasons(result, reasons);
+            }
+            Task::OnlyNone { result } => {
+                // Of a value that is not known, None is all that passes.
+                let open = !reasons.is_empty()
+                    || objects.iter().any(|&object| match self.heap.get(object) {
+                        Object::External(_) => true,
+                        _ => self.class_of(object) == Some(self.known.none),
+                    });
+                if open {
+                    let none = self.scalar(self.known.none);
+                    self.add_object(result, none);
+                }
             }
             Task::MatchExternal { result } => self.match_external(objects, reasons, result),
             Task::MatchArgument {

@@ -419,6 +419,9 @@ pub(crate) enum Task {
     NotNone {
         result: NodeId,
     },
+    OnlyNone {
+        result: NodeId,
+    },
     MatchArgument {
         position: i32,
         matched: NodeId,

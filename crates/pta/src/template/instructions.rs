@@ -803,21 +803,22 @@ impl Builder<'_> {
                     result: self.fresh(),
                 }
             }
-            // What is callable or true is not None.
-            TestKind::Callable | TestKind::Truth if fact.holds => Operation::NotNone {
-                value,
-                result: self.fresh(),
-            },
-            TestKind::IsNone if !fact.holds => Operation::NotNone {
-                value,
-                result: self.fresh(),
-            },
+            // What is callable or true is not None; what is neither may be anything.
+            TestKind::Callable | TestKind::Truth if !fact.holds => return None,
+            TestKind::Callable | TestKind::Truth | TestKind::IsNone => {
+                let result = self.fresh();
+                match (fact.kind == TestKind::IsNone, fact.holds) {
+                    (true, true) => Operation::OnlyNone { value, result },
+                    _ => Operation::NotNone { value, result },
+                }
+            }
             _ => return None,
         };
         let (Operation::Catch { result, .. }
         | Operation::Narrow { result, .. }
         | Operation::NarrowOut { result, .. }
-        | Operation::NotNone { result, .. }) = operation
+        | Operation::NotNone { result, .. }
+        | Operation::OnlyNone { result, .. }) = operation
         else {
             return None;
         };

@@ -245,6 +245,8 @@ pub(crate) enum Operation {
     NarrowOut { value: Local, class: Local, result: Local },
     /// The value where it is not None.
     NotNone { value: Local, result: Local },
+    /// The value where it is None.
+    OnlyNone { value: Local, result: Local },
     /// The value where it is an instance of a class.
     Narrow { value: Local, class: Local, result: Local },
     /// A class pattern: the attributes of the subject go into a tuple.
