@@ -5,6 +5,7 @@
 //! from . import views          # relative; `views` is a module if the package has such a file
 //! from .models import *        # relative, star
 //! import json                  # absolute, of an external module
+//! import_module("shop.tax")    # absolute: a call of `importlib.import_module` or `__import__` with a constant name
 //! ```
 //! Vocabulary: an edge goes from the importing module to the one that is imported. A `from` import names a module and
 //! maybe, with its names, submodules of it. A module that is neither part of the program nor a model is *external*, as are
@@ -207,13 +208,7 @@ fn imports_of(program: &Program, module: ModuleId, found: &mut Vec<(ModuleId, Im
         let Some(path) = program.absolute_import(module, import.level, &file.names[import.module]) else {
             continue;
         };
-        let mut add = |name: &str, kind| {
-            let known = program
-                .module_named(name)
-                .filter(|&module| !program.modules[module].is_model);
-            let to = known.map_or_else(|| Imported::External(name.to_owned()), Imported::Module);
-            found.push((module, to, kind, code, import.inst));
-        };
+        let mut add = |name: &str, kind| found.push((module, imported(program, name), kind, code, import.inst));
         let kind = if import.level > 0 {
             ImportKind::Relative
         } else {
@@ -239,6 +234,29 @@ fn imports_of(program: &Program, module: ModuleId, found: &mut Vec<(ModuleId, Im
             }
         }
     }
+    for import in hognose_ir::dynamic_imports(file) {
+        let code = program.code_id(module, import.code);
+        let Some(path) = program.absolute_import(module, import.level, &import.module) else {
+            continue;
+        };
+        let kind = if import.level > 0 {
+            ImportKind::Relative
+        } else {
+            ImportKind::Absolute
+        };
+        let mut add = |name: &str, kind| found.push((module, imported(program, name), kind, code, import.inst));
+        add(&path, kind);
+        for (at, _) in path.match_indices('.') {
+            add(&path[..at], ImportKind::Namespace);
+        }
+    }
+}
+
+fn imported(program: &Program, name: &str) -> Imported {
+    let known = program
+        .module_named(name)
+        .filter(|&module| !program.modules[module].is_model);
+    known.map_or_else(|| Imported::External(name.to_owned()), Imported::Module)
 }
 
 impl ModuleNode {

@@ -5,9 +5,9 @@
 //! from .. import c, d      # level 2, module "", names c and d
 //! from m import *          # level 0, module "m", names "*"
 //! ```
-//! Only statements are listed; a call of `importlib.import_module` is an ordinary call.
+//! Calls of `importlib.import_module` and `__import__` with a constant name are listed apart.
 
-use crate::body::{Body, Def, FileIr, ValueId};
+use crate::body::{Body, Def, FileIr, Ssa, ValueId};
 use crate::op::{CommonConstant, InstId, NameId, Op};
 use hognose_base::IndexVec;
 use hognose_pyc::{CodeIndex, Object, ObjectId, Objects};
@@ -104,5 +104,151 @@ fn names_of(body: &Body, objects: &Objects, value: ValueId, most: usize) -> Opti
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// A call that imports a module by a constant name: `importlib.import_module("a.b")`, `__import__("a")`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DynamicImport {
+    /// The code object.
+    pub code: CodeIndex,
+    /// The call.
+    pub inst: InstId,
+    /// Number of leading dots; they count from the package that the code belongs to.
+    pub level: u32,
+    /// The module's name without the dots.
+    pub module: String,
+}
+
+/// What a name stands for that an import statement bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Importer {
+    /// The module `importlib`.
+    Library,
+    /// Its function `import_module`.
+    Function,
+}
+
+/// All calls of a file that import by a constant name, in code-object and instruction order. The function is recognised
+/// through the import statements that bind it, in the same code or at module level.
+#[must_use]
+pub fn dynamic_imports(file: &FileIr) -> Vec<DynamicImport> {
+    let calls = Calls::new(file);
+    let mut found = Vec::new();
+    for (code, body) in file.bodies.iter_enumerated() {
+        for (inst, one) in body.insts.iter_enumerated() {
+            if matches!(one.op, Op::Call { .. })
+                && let Some((level, module)) = calls.import(body, inst)
+            {
+                found.push(DynamicImport {
+                    code,
+                    inst,
+                    level,
+                    module,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Recognises the calls of one file.
+struct Calls<'f> {
+    file: &'f FileIr,
+    /// Names that module-level import statements bind.
+    globals: Vec<(NameId, Importer)>,
+}
+
+impl<'f> Calls<'f> {
+    fn new(file: &'f FileIr) -> Self {
+        let mut calls = Self {
+            file,
+            globals: Vec::new(),
+        };
+        if let Some(body) = file.bodies.iter().next() {
+            for (inst, one) in body.insts.iter_enumerated() {
+                if let (Op::StoreName(name) | Op::StoreGlobal(name), &[value]) = (one.op, body.ssa.inputs(inst))
+                    && let Some(importer) = calls.importer(body, value)
+                {
+                    calls.globals.push((name, importer));
+                }
+            }
+        }
+        calls
+    }
+
+    fn text(&self, name: NameId) -> &str {
+        &self.file.names[name]
+    }
+
+    /// What a value is, if it is `importlib` or its function.
+    fn importer(&self, body: &Body, value: ValueId) -> Option<Importer> {
+        let Def::Inst { inst, .. } = body.ssa.values[body.source(value)] else {
+            return None;
+        };
+        match (body.insts[inst].op, body.ssa.inputs(inst)) {
+            (Op::ImportFrom(name) | Op::LoadAttr(name) | Op::LoadMethod(name), &[base, ..])
+                if self.text(name) == "import_module" =>
+            {
+                (self.bound(body, base)? == Importer::Library).then_some(Importer::Function)
+            }
+            _ => self.bound(body, value),
+        }
+    }
+
+    /// What a value is, if an import statement or a name makes it.
+    fn bound(&self, body: &Body, value: ValueId) -> Option<Importer> {
+        match constant(body, body.source(value))? {
+            Op::ImportName(module) => (self.text(module) == "importlib").then_some(Importer::Library),
+            Op::LoadName(name) | Op::LoadGlobal(name) => self
+                .globals
+                .iter()
+                .rev()
+                .find(|known| known.0 == name)
+                .map(|known| known.1),
+            _ => None,
+        }
+    }
+
+    /// Level and name of what a call imports.
+    fn import(&self, body: &Body, call: InstId) -> Option<(u32, String)> {
+        let &[callee, receiver, ref arguments @ ..] = body.ssa.inputs(call) else {
+            return None;
+        };
+        let builtin = matches!(constant(body, callee), Some(Op::LoadName(name) | Op::LoadGlobal(name))
+            if self.text(name) == "__import__");
+        if !builtin && self.importer(body, callee) != Some(Importer::Function) {
+            return None;
+        }
+        // Beside a method lies what it was loaded from; beside a plain callee there is nothing, or the first argument.
+        let loaded = matches!(constant(body, receiver), Some(Op::LoadMethod(_)));
+        let beside = Some(receiver).filter(|&value| value != Ssa::NULL && !loaded);
+        let mut given = beside.into_iter().chain(arguments.iter().copied());
+        let keywords = match body.ssa.keyword_names(call).map(|id| self.file.module.objects.get(id)) {
+            Some(Object::Tuple(items)) => self.file.module.objects.items(*items),
+            _ => &[],
+        };
+        let text = self.string(body, given.next()?)?;
+        let module = text.trim_start_matches('.');
+        let level = u32::try_from(text.len() - module.len()).ok()?;
+        if level == 0 {
+            // The other arguments of `__import__` may make the name relative.
+            let plain = !builtin || (keywords.is_empty() && given.count() < 4);
+            return plain.then(|| (0, module.to_owned()));
+        }
+        let package = given.next()?;
+        let own = matches!(constant(body, body.source(package)), Some(Op::LoadName(name) | Op::LoadGlobal(name))
+            if self.text(name) == "__package__");
+        (own && !builtin).then(|| (level, module.to_owned()))
+    }
+
+    fn string(&self, body: &Body, value: ValueId) -> Option<String> {
+        let objects = &self.file.module.objects;
+        match constant(body, body.source(value))? {
+            Op::Const(object) if matches!(objects.get(object), Object::Str(_)) => {
+                objects.text(object).map(|text| text.to_string())
+            }
+            _ => None,
+        }
     }
 }

@@ -31,7 +31,7 @@ pub mod versions;
 
 pub use body::*;
 pub use facts::{TestFact, TestKind};
-pub use imports::{ImportRef, imports, may_be_module};
+pub use imports::{DynamicImport, ImportRef, dynamic_imports, imports, may_be_module};
 pub use lift::{LiftStage, lift_code, lift_file, lift_file_observed};
 pub use names::NameTable;
 pub use op::*;

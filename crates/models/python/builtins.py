@@ -2616,9 +2616,7 @@ def compile(source, filename, mode, flags=0, dont_inherit=False, optimize=-1, *,
     return _hognose.instance(code)
 
 
-def __import__(name, globals=None, locals=None, fromlist=(), level=0):
-    """The module named, not its top-level package."""
-    return _hognose.import_module(name)
+__import__ = _hognose.import_name
 
 
 def breakpoint(*args, **kws):

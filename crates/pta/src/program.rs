@@ -151,6 +151,8 @@ pub struct ProgramFacts {
     pub stores: StoreIndex,
     /// External modules that a module imports with a star.
     pub star_externals: IndexVec<ModuleId, Vec<String>>,
+    /// Calls of `importlib.import_module` with a constant relative name, and what they import.
+    pub relative_imports: FxHashMap<(CodeId, InstId), String>,
     /// What each module exports to a star import.
     star_names: IndexVec<ModuleId, Vec<Symbol>>,
 }
@@ -169,6 +171,7 @@ impl Program {
         program.collect_facts();
         program.collect_stars();
         program.facts.stores = StoreIndex::of(&program);
+        program.collect_relative_imports();
         program
     }
 
@@ -420,6 +423,24 @@ impl Program {
         if let Some(symbol) = objects.text(id).and_then(|text| self.symbols.get(&text)) {
             facts.stored_attributes.insert(symbol);
         }
+    }
+
+    /// Calls that import by a constant relative name.
+    fn collect_relative_imports(&mut self) {
+        let mut found = FxHashMap::default();
+        for (module, info) in self.modules.iter_enumerated() {
+            if info.is_model || !info.ir.names.iter().any(|name| &**name == "import_module") {
+                continue;
+            }
+            for import in hognose_ir::dynamic_imports(&info.ir) {
+                if import.level > 0
+                    && let Some(path) = self.absolute_import(module, import.level, &import.module)
+                {
+                    found.insert((self.code_id(module, import.code), import.inst), path);
+                }
+            }
+        }
+        self.facts.relative_imports = found;
     }
 
     /// Star imports: what each module exports, and external modules that are imported so.

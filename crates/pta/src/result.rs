@@ -658,6 +658,7 @@ fn intrinsic_name(intrinsic: Intrinsic) -> String {
         Intrinsic::TextOf => "str",
         Intrinsic::FormatOf => "format",
         Intrinsic::HashOf => "hash",
+        Intrinsic::ImportName => "__import__",
         other => other.name(),
     };
     format!("builtins.{name}")

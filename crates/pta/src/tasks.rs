@@ -465,7 +465,7 @@ impl Engine<'_> {
             Task::Method { name, has, result } => self.method(objects, reasons, name, has, result),
             Task::Escape => self.escape(objects),
             Task::EscapeElements => self.escape_elements(objects),
-            Task::ImportModule { site, result } => self.import_named(objects, reasons, site, result),
+            Task::ImportModule { site, result, top } => self.import_named(objects, reasons, site, result, top),
             _ => {}
         }
     }

@@ -450,6 +450,8 @@ pub(crate) enum Task {
     ImportModule {
         site: SiteId,
         result: NodeId,
+        /// Whether it gives the top-level package.
+        top: bool,
     },
 }
 

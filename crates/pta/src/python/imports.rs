@@ -187,7 +187,18 @@ impl Engine<'_> {
     }
 
     /// Module names of a computed import arrived.
-    pub(crate) fn import_named(&mut self, names: &[ObjId], reasons: ReasonSet, site: SiteId, result: NodeId) {
+    pub(crate) fn import_named(
+        &mut self,
+        names: &[ObjId],
+        reasons: ReasonSet,
+        site: SiteId,
+        result: NodeId,
+        top: bool,
+    ) {
+        if let Some(path) = self.relative_import(site) {
+            self.import_path(&path, result, top);
+            return;
+        }
         for &name in names {
             let Object::Str(symbol) = self.heap.get(name) else {
                 self.note_reasons(site, UnresolvedKind::ComputedImport.into());
@@ -195,17 +206,38 @@ impl Engine<'_> {
                 continue;
             };
             let path = self.program.text(symbol).to_owned();
-            self.bind_submodules(&path);
-            let object = match self.program.module_named(&path) {
-                Some(module) => self.module_object(module),
-                None => self.external_module(&path),
-            };
-            self.add_object(result, object);
+            self.import_path(&path, result, top);
         }
         if !reasons.is_empty() {
             let reasons = reasons.union(UnresolvedKind::ComputedImport.into());
             self.note_reasons(site, reasons);
             self.add_reasons(result, reasons);
         }
+    }
+
+    /// Imports a module by its name; the result is the module or its top-level package.
+    fn import_path(&mut self, path: &str, result: NodeId, top: bool) {
+        self.bind_submodules(path);
+        let wanted = if top {
+            path.split('.').next().unwrap_or(path)
+        } else {
+            path
+        };
+        let object = match self.program.module_named(wanted) {
+            Some(module) => self.module_object(module),
+            None => self.external_module(wanted),
+        };
+        self.add_object(result, object);
+    }
+
+    /// What a call of `import_module` with a constant relative name imports.
+    fn relative_import(&self, site: SiteId) -> Option<String> {
+        if self.program.facts.relative_imports.is_empty() {
+            return None;
+        }
+        let act = &self.acts[self.site_acts[site]];
+        let operation = (site.raw() - act.sites.raw()) as usize;
+        let inst = self.templates[act.code].operation_insts[operation];
+        self.program.facts.relative_imports.get(&(act.code, inst)).cloned()
     }
 }

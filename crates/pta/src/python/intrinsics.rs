@@ -95,6 +95,8 @@ intrinsics! {
     Contains = "contains",
     /// `import_module(name)`
     ImportModule = "import_module",
+    /// `import_name(name, globals, locals, fromlist, level)`: the builtin `__import__`.
+    ImportName = "import_name",
     /// `truth()`: some bool.
     Truth = "truth",
     /// `number()`: some int.
@@ -277,7 +279,37 @@ impl Engine<'_> {
                 self.on(first, Task::Truth { site });
                 self.scalar_to(result, self.known.bool_);
             }
-            Intrinsic::ImportModule => self.on(first, Task::ImportModule { site, result }),
+            Intrinsic::ImportModule => self.on(
+                first,
+                Task::ImportModule {
+                    site,
+                    result,
+                    top: false,
+                },
+            ),
+            Intrinsic::ImportName => {
+                // Without names to take from it, the result is the top-level package; those given may be none.
+                let listed = nodes.positional.len() > 3
+                    || !(nodes.keywords.is_empty() && nodes.star.is_empty() && nodes.mappings.is_empty());
+                self.on(
+                    first,
+                    Task::ImportModule {
+                        site,
+                        result,
+                        top: true,
+                    },
+                );
+                if listed {
+                    self.on(
+                        first,
+                        Task::ImportModule {
+                            site,
+                            result,
+                            top: false,
+                        },
+                    );
+                }
+            }
             Intrinsic::Truth | Intrinsic::Contains | Intrinsic::IsInstance => {
                 self.scalar_to(result, self.known.bool_);
             }
