@@ -239,8 +239,11 @@ impl<'c> Builder<'c> {
 
     fn operands(&mut self, inst: InstId, op: Op, inputs: &[ValueId]) {
         for (position, &input) in inputs.iter().enumerate() {
-            // What is sent goes to the delegate, not to the result.
-            if !(matches!(op, Op::Send { .. }) && position == 1) {
+            // What is sent goes to the delegate, not to the result; of what lies on the stack when an exception was thrown
+            // into an `await`, the exception alone makes the result (it carries what the delegate returned).
+            let aside =
+                matches!(op, Op::Send { .. }) && position == 1 || matches!(op, Op::CleanupThrow) && position < 2;
+            if !aside {
                 let kind = self.input_kind(op, position, input);
                 self.found.edge(self.value(input), self.node(inst), kind);
             }
