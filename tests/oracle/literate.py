@@ -22,6 +22,7 @@ FACT_FORMS = [
     re.compile(rf"cfg unreachable ({LABEL})$"),
     re.compile(rf"cdg ({LABEL}) (\S+) ({LABEL})$"),
     re.compile(rf"ddg ({LABEL}) (->|=>) ({LABEL})$"),
+    re.compile(rf"ddg unresolved ({LABEL}) (\S+)$"),
     re.compile(r"class (\S+) (mro|subclasses) = (.+)$"),
     re.compile(r"import (\S+) -> (\S+)$"),
 ]
@@ -277,6 +278,8 @@ def _check_fact(case, where, fact, errors):
         errors.append(f"{where}: unknown edge kind `{match.group(2)}`")
     if words[0] == "cdg" and match.group(2) not in OUTCOMES:
         errors.append(f"{where}: unknown outcome `{match.group(2)}`")
+    if words[:2] == ["ddg", "unresolved"] and match.group(2) not in UNRESOLVED:
+        errors.append(f"{where}: unknown kind `{match.group(2)}`")
     if words[0] in ("cfg", "cdg", "ddg"):
         for group in match.groups():
             if group and re.match(LABEL + "$", group) and group[1:] not in case.labels:

@@ -85,7 +85,8 @@ pub(crate) fn run_one(arguments: &BenchOne) -> Result<()> {
         let coverage = analysis.coverage(Product::CallGraph);
         let sink = &mut std::io::sink();
         report::write_call_graph_json(analysis.points_to(), analysis.calls(), None, &coverage, sink)?;
-        report::write_ddg_json(analysis.points_to(), analysis.ddg(), None, sink)?;
+        let loads = analysis.data_coverage();
+        report::write_ddg_json(analysis.points_to(), analysis.ddg(), loads, None, sink)?;
     }
     let regions = session.profiler().regions();
     let mut phases: Vec<(String, f64)> = Vec::new();

@@ -104,7 +104,10 @@ fn write(
         ProductArgument::Cdg => report::write_cdg_dot(program, analysis.cdgs(), codes, out),
         ProductArgument::Pta if json => report::write_points_to_json(analysis.points_to(), functions, out),
         ProductArgument::Pta => report::write_points_to_dot(analysis.points_to(), codes, out),
-        ProductArgument::Ddg if json => report::write_ddg_json(analysis.points_to(), analysis.ddg(), functions, out),
+        ProductArgument::Ddg if json => {
+            let coverage = analysis.data_coverage();
+            report::write_ddg_json(analysis.points_to(), analysis.ddg(), coverage, functions, out)
+        }
         ProductArgument::Ddg => report::write_ddg_dot(analysis.points_to(), analysis.ddg(), functions, out),
         ProductArgument::Classes if json => report::write_classes_json(analysis.points_to(), analysis.classes(), out),
         ProductArgument::Classes => report::write_classes_dot(analysis.classes(), out),

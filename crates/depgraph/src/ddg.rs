@@ -260,6 +260,10 @@ impl Ddg {
     pub fn nodes_of(&self, code: CodeId) -> Range<u32> {
         self.layout.range(code)
     }
+    /// Whether a node is of a code object, and no hub.
+    pub(crate) fn is_of_code(&self, node: DdgNodeId) -> bool {
+        node.raw() < self.layout.code_nodes()
+    }
     /// The node of an instruction.
     #[must_use]
     pub fn node_of(&self, code: CodeId, inst: InstId) -> Option<DdgNodeId> {

@@ -6,12 +6,14 @@
 
 mod cdg;
 mod classes;
+mod coverage;
 mod ddg;
 mod modules;
 mod whole;
 
 pub use cdg::{BranchOutcome, Cdg, Dependence, Layer};
 pub use classes::{ClassGraph, ClassNode, ClassRef, MroState};
+pub use coverage::{DataCoverage, LoadCounts};
 pub use ddg::{DataKind, Ddg, DdgNode, DdgNodeId, Link};
 pub use modules::{ImportEdge, ImportKind, ModuleGraph, ModuleNode, ModuleNodeId};
 pub use whole::cdg_of_program;

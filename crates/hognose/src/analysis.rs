@@ -2,7 +2,7 @@
 
 use crate::profile::Profiler;
 use hognose_base::{Coverage, Diagnostic, DiagnosticKind, Id, IndexVec, ReasonSet, Severity, UnresolvedKind};
-use hognose_depgraph::{Cdg, ClassGraph, ClassRef, Ddg, Layer, ModuleGraph};
+use hognose_depgraph::{Cdg, ClassGraph, ClassRef, DataCoverage, Ddg, Layer, ModuleGraph};
 use hognose_ir::{Body, Cfg, FileIr, Ssa};
 use hognose_project::{FileFormat, Project};
 use hognose_pta::{CallRecord, CodeId, PointsTo, Program, PtaConfig, SourceUnit};
@@ -90,6 +90,7 @@ pub struct Analysis {
     calls: OnceLock<Vec<CallRecord>>,
     cdgs: OnceLock<IndexVec<CodeId, Cdg>>,
     ddg: OnceLock<Ddg>,
+    data_coverage: OnceLock<DataCoverage>,
     classes: OnceLock<ClassGraph>,
     modules: OnceLock<ModuleGraph>,
 }
@@ -123,6 +124,7 @@ impl Analysis {
             calls: OnceLock::new(),
             cdgs: OnceLock::new(),
             ddg: OnceLock::new(),
+            data_coverage: OnceLock::new(),
             classes: OnceLock::new(),
             modules: OnceLock::new(),
         }
@@ -363,6 +365,16 @@ impl Analysis {
         })
     }
 
+    /// How much is known of what loads read.
+    #[must_use]
+    pub fn data_coverage(&self) -> &DataCoverage {
+        self.data_coverage.get_or_init(|| {
+            let (points_to, calls, ddg) = (self.points_to(), self.calls(), self.ddg());
+            let _region = self.profiler.region("ddg-coverage");
+            self.pool.install(|| DataCoverage::of(points_to, calls, ddg))
+        })
+    }
+
     /// The class hierarchy.
     #[must_use]
     pub fn classes(&self) -> &ClassGraph {
@@ -409,8 +421,8 @@ impl Analysis {
                 }
             }
             Product::PointsTo => return report::points_to_coverage(self.points_to()),
-            // Data flows through calls; as far as these are known, its flow is.
-            Product::CallGraph | Product::Ddg => return self.points_to().coverage(self.calls()),
+            Product::CallGraph => return self.points_to().coverage(self.calls()),
+            Product::Ddg => return self.data_coverage().total().clone(),
             Product::Classes => {
                 for class in self.classes().classes() {
                     let unknown = class.bases.iter().flatten().any(|base| *base == ClassRef::Unknown);

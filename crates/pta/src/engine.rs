@@ -259,6 +259,9 @@ impl<'p> Engine<'p> {
         let mut site_targets = self.site_targets;
         site_targets.sort_unstable();
         site_targets.dedup();
+        #[allow(clippy::iter_over_hash_type)]
+        let mut escaped: Vec<ObjId> = self.escaped.into_iter().collect();
+        escaped.sort_unstable();
         crate::result::Parts {
             solver: self.solver,
             heap: self.heap,
@@ -269,6 +272,7 @@ impl<'p> Engine<'p> {
             site_targets,
             site_reasons: self.site_reasons,
             slot_reads: self.slot_reads,
+            escaped,
             outcome: self.outcome,
             rounds: self.rounds,
         }

@@ -81,6 +81,7 @@ pub struct PointsTo {
     site_reasons: FxHashMap<SiteId, ReasonSet>,
     /// Loads that do not only read what stores of their body left; `None` if no load does.
     slot_reads: Option<FxHashSet<(CodeId, InstId)>>,
+    escaped: Vec<ObjId>,
     outcome: Outcome,
     rounds: u32,
 }
@@ -125,6 +126,7 @@ pub fn analyze(program: &Arc<Program>, config: &PtaConfig) -> PointsTo {
         site_targets: parts.site_targets,
         site_reasons: parts.site_reasons,
         slot_reads: (!config.merge_definitions).then_some(parts.slot_reads),
+        escaped: parts.escaped,
         outcome: parts.outcome,
         rounds: parts.rounds,
         templates,
@@ -220,6 +222,30 @@ impl PointsTo {
             .unwrap_or(NO_LOCAL);
         self.local_value(code, local)
     }
+    /// Whether anything is known of what an SSA value may be, and why that may not be all.
+    #[must_use]
+    pub fn value_reasons(&self, code: CodeId, value: ValueId) -> (bool, ReasonSet) {
+        let (mut some, mut reasons) = (false, ReasonSet::EMPTY);
+        for node in self.value_nodes(code, value) {
+            some |= !self.solver.set(node).is_empty();
+            reasons.insert_all(self.solver.reasons(node));
+        }
+        (some, reasons)
+    }
+    /// Calls `each` for the objects that an SSA value may be; for an object of several activations more than once.
+    pub fn for_each_object(&self, code: CodeId, value: ValueId, mut each: impl FnMut(ObjId)) {
+        for node in self.value_nodes(code, value) {
+            self.solver.set(node).for_each(&mut each);
+        }
+    }
+    fn value_nodes(&self, code: CodeId, value: ValueId) -> impl Iterator<Item = NodeId> + '_ {
+        let local = self.templates[code]
+            .value_locals
+            .get(value.index())
+            .copied()
+            .unwrap_or(NO_LOCAL);
+        self.acts_of[code].iter().filter_map(move |&act| self.node(act, local))
+    }
     /// The objects of a parameter.
     #[must_use]
     pub fn parameter(&self, code: CodeId, index: usize) -> (Vec<ObjId>, ReasonSet) {
@@ -290,6 +316,11 @@ impl PointsTo {
             .map(|(object, field, node)| (object, field, self.solver.set(node), self.solver.reasons(node)))
             .filter(|(_, _, set, reasons)| !set.is_empty() || !reasons.is_empty())
             .collect()
+    }
+    /// The objects that were handed to code which is not known, sorted.
+    #[must_use]
+    pub fn escaped(&self) -> &[ObjId] {
+        &self.escaped
     }
     /// What an object is.
     #[must_use]
@@ -675,6 +706,7 @@ pub(crate) struct Parts {
     pub(crate) site_targets: Vec<(SiteId, CallKind, Target)>,
     pub(crate) site_reasons: FxHashMap<SiteId, ReasonSet>,
     pub(crate) slot_reads: FxHashSet<(CodeId, InstId)>,
+    pub(crate) escaped: Vec<ObjId>,
     pub(crate) outcome: Outcome,
     pub(crate) rounds: u32,
 }

@@ -1,15 +1,18 @@
 //! The data-dependence graph: `hognose.ddg/1`.
 //!
-//! `{"nodes": [{id, kind, function?, offset?, span?, ..}], "edges": [{from, to, kind}], "counts": {kind: edges}}`. A node is an
-//! instruction, a value where control joins, a parameter, a hub of what a function returns, raises, yields or is sent, or
+//! `{"nodes": [{id, kind, function?, offset?, span?, ..}], "edges": [{from, to, kind}], "counts": {kind: edges}, "loads":
+//! [{function, exact, open, unresolved, silent}], "coverage": {..}}`. A node is an instruction, a value where control joins, a parameter, a hub of what a function returns, raises, yields or is sent, or
 //! a heap slot (`object` and `field` as in `hognose.pta/1`). Nodes without edges are left out. Edges go from what is
-//! depended on to what depends on it.
+//! depended on to what depends on it. A load that may read what the graph does not connect it with says why (`unresolved`);
+//! `loads` counts, for each function with any, those of which all definitions are known, some, none for a reason, and none.
 
+use crate::coverage::CoverageRecord;
 use crate::document::Document;
 use crate::dot::Dot;
-use crate::place::{Places, SpanRecord};
+use crate::place::{Places, SpanRecord, program_codes};
 use crate::points_to::{describe, field_text};
-use hognose_depgraph::{DataKind, Ddg, DdgNode, DdgNodeId};
+use hognose_base::UnresolvedKind;
+use hognose_depgraph::{DataCoverage, DataKind, Ddg, DdgNode, DdgNodeId, LoadCounts};
 use hognose_pta::{CodeId, PointsTo};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +40,17 @@ struct Node {
     object: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unresolved: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Loads {
+    function: u32,
+    exact: u32,
+    open: u32,
+    unresolved: u32,
+    silent: u32,
 }
 
 #[derive(Serialize)]
@@ -46,7 +60,7 @@ struct Edge {
     kind: &'static str,
 }
 
-fn node(points_to: &PointsTo, ddg: &Ddg, places: &mut Places<'_>, id: DdgNodeId) -> Node {
+fn node(points_to: &PointsTo, (ddg, coverage): (&Ddg, &DataCoverage), places: &mut Places<'_>, id: DdgNodeId) -> Node {
     let of = |kind, code: CodeId| Node {
         id: id.raw(),
         kind,
@@ -70,7 +84,10 @@ fn node(points_to: &PointsTo, ddg: &Ddg, places: &mut Places<'_>, id: DdgNodeId)
             parameter: Some(index),
             ..of("parameter", code)
         },
-        DdgNode::Inst(code, inst) => at("instruction", code, inst),
+        DdgNode::Inst(code, inst) => Node {
+            unresolved: coverage.reasons(code, inst).iter().map(UnresolvedKind::name).collect(),
+            ..at("instruction", code, inst)
+        },
         DdgNode::Output(code, inst, output) => Node {
             output: Some(output),
             ..at("output", code, inst)
@@ -116,6 +133,7 @@ fn edges<'a>(
 pub fn write_ddg_json(
     points_to: &PointsTo,
     ddg: &Ddg,
+    coverage: &DataCoverage,
     functions: Option<&[CodeId]>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -126,13 +144,18 @@ pub fn write_ddg_json(
             let linked = ddg
                 .nodes()
                 .filter(|&node| !ddg.edges_from(node).is_empty() || !ddg.edges_to(node).is_empty());
-            document.array("nodes", linked.map(|id| node(points_to, ddg, &mut places, id)))?;
+            document.array(
+                "nodes",
+                linked.map(|id| node(points_to, (ddg, coverage), &mut places, id)),
+            )?;
         }
         Some(_) => {
             let shown: BTreeSet<DdgNodeId> = edges(ddg, functions).flat_map(|(from, to, _)| [from, to]).collect();
             document.array(
                 "nodes",
-                shown.into_iter().map(|id| node(points_to, ddg, &mut places, id)),
+                shown
+                    .into_iter()
+                    .map(|id| node(points_to, (ddg, coverage), &mut places, id)),
             )?;
         }
     }
@@ -144,6 +167,22 @@ pub fn write_ddg_json(
     document.array("edges", rows)?;
     let counts: BTreeMap<&str, usize> = ddg.counts().map(|(kind, count)| (kind.name(), count)).collect();
     document.field("counts", &counts)?;
+    let counted = |&code: &CodeId| coverage.of_code(code) != LoadCounts::default();
+    let of_code = |code: CodeId| {
+        let counts = coverage.of_code(code);
+        Loads {
+            function: code.raw(),
+            exact: counts.exact,
+            open: counts.open,
+            unresolved: counts.unresolved,
+            silent: counts.silent,
+        }
+    };
+    match functions {
+        None => document.array("loads", program_codes(points_to.program()).filter(counted).map(of_code))?,
+        Some(codes) => document.array("loads", codes.iter().copied().filter(counted).map(of_code))?,
+    }
+    document.field("coverage", &CoverageRecord::from(coverage.total()))?;
     document.end()
 }
 

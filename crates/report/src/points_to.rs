@@ -220,8 +220,8 @@ pub fn points_to_coverage(points_to: &PointsTo) -> Coverage {
         }
         for value in body.ssa.values.ids() {
             if is_definition(body, value) {
-                let (objects, reasons) = points_to.value(code, value);
-                coverage.add_site(!objects.is_empty(), reasons);
+                let (known, reasons) = points_to.value_reasons(code, value);
+                coverage.add_site(known, reasons);
             }
         }
     }

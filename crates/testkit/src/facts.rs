@@ -1,5 +1,7 @@
 //! The facts block: one fact a line, about labelled lines, classes and modules.
 
+use hognose_base::UnresolvedKind;
+
 /// A fact of the facts block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
@@ -44,6 +46,13 @@ pub enum FactKind {
         to: String,
         /// Whether it is one step.
         direct: bool,
+    },
+    /// `ddg unresolved @a unknown-base`
+    UnresolvedLoad {
+        /// Label of the line of the load.
+        at: String,
+        /// Why it may read more than the graph says.
+        kind: UnresolvedKind,
     },
     /// `class C mro = C, object`
     Mro {
@@ -178,6 +187,14 @@ pub(crate) fn parse_fact(text: &str, markdown_line: u32) -> Result<Fact, String>
             to: label(to)?,
             direct: *arrow == "=>",
         },
+        ["ddg", "unresolved", at, name] => FactKind::UnresolvedLoad {
+            at: label(at)?,
+            kind: UnresolvedKind::ALL
+                .iter()
+                .copied()
+                .find(|kind| kind.name() == *name)
+                .ok_or_else(|| format!("unknown kind `{name}`"))?,
+        },
         ["class", class, "mro", "=", ..] => FactKind::Mro {
             class: (*class).to_owned(),
             order: names(body),
@@ -244,7 +261,7 @@ impl FactKind {
                 vec![from, to]
             }
             Self::CfgEdge { from, .. } => vec![from],
-            Self::Unreachable(at) => vec![at],
+            Self::Unreachable(at) | Self::UnresolvedLoad { at, .. } => vec![at],
             Self::ControlDependence { branch, dependent, .. } => vec![branch, dependent],
             Self::Mro { .. } | Self::Subclasses { .. } | Self::Import { .. } => Vec::new(),
         }
@@ -295,6 +312,13 @@ mod tests {
             }
         );
         assert_eq!(
+            kind("ddg unresolved @a unknown-base"),
+            FactKind::UnresolvedLoad {
+                at: "a".into(),
+                kind: UnresolvedKind::UnknownBase
+            }
+        );
+        assert_eq!(
             kind("class C mro = C, A, object"),
             FactKind::Mro {
                 class: "C".into(),
@@ -319,6 +343,7 @@ mod tests {
             ("cdg @a perhaps @b", "unknown outcome `perhaps`"),
             ("ddg a -> @b", "`a` is no label"),
             ("ddg @a --> @b", "unknown fact `ddg @a --> @b`"),
+            ("ddg unresolved @a magic", "unknown kind `magic`"),
             ("flow @a", "unknown fact `flow @a`"),
         ];
         for (text, message) in cases {

@@ -297,6 +297,16 @@ impl Matcher<'_> {
                 };
                 (holds, if holds { "such a path" } else { "no such path" }.to_owned())
             }
+            FactKind::UnresolvedLoad { at, kind } => {
+                let at = self.label(at);
+                let loads = self.observed.unresolved_loads.iter();
+                let found: BTreeSet<UnresolvedKind> = loads
+                    .filter(|(place, _)| Some(self.case.fold(*place)) == at)
+                    .map(|&(_, kind)| kind)
+                    .collect();
+                let text = joined(found.iter().map(|kind| kind.name().to_owned()), ", ");
+                (found.contains(kind), text)
+            }
             FactKind::Mro { class, order } => {
                 let found = self.observed.classes.get(class);
                 let text = found.map_or("no such class".to_owned(), |found| {

@@ -28,6 +28,8 @@ pub struct ObservedFacts {
     pub data_nodes: Vec<Option<Place>>,
     /// Edges between positions in `data_nodes`.
     pub data_edges: Vec<(u32, u32)>,
+    /// Lines of loads that may read more than the data-dependence graph says, and why.
+    pub unresolved_loads: BTreeSet<(Place, UnresolvedKind)>,
     /// Classes of the program by name.
     pub classes: BTreeMap<String, ObservedClass>,
     /// Edges of the module graph, by module name.

@@ -3,7 +3,7 @@
 use super::codes;
 use super::lines::Lines;
 use hognose_base::Id;
-use hognose_depgraph::{BranchOutcome, Cdg, Ddg, DdgNode, Dependence, Layer};
+use hognose_depgraph::{BranchOutcome, Cdg, DataCoverage, Ddg, DdgNode, Dependence, Layer};
 use hognose_ir::{BlockId, Def, EdgeKind as CfgEdgeKind, InstId, Op};
 use hognose_pta::{CodeId, PointsTo, Program};
 use hognose_testkit::{EdgeKind, ObservedBlock, ObservedEdge, ObservedFacts, Outcome, Place};
@@ -133,6 +133,15 @@ const fn outcome(outcome: BranchOutcome) -> Outcome {
 /// Only instructions stand on a line; parameters, phis, slots and other hubs lie between lines.
 pub(super) fn data_dependence(pta: &PointsTo, lines: &Lines, facts: &mut ObservedFacts) {
     let ddg = Ddg::of(pta);
+    let coverage = DataCoverage::of(pta, &pta.calls(), &ddg);
+    for code in codes(pta.program()) {
+        for inst in pta.program().body(code).insts.ids() {
+            if let Some(place) = lines.place(code, inst) {
+                let reasons = coverage.reasons(code, inst).iter();
+                facts.unresolved_loads.extend(reasons.map(|kind| (place, kind)));
+            }
+        }
+    }
     facts.data_nodes = ddg
         .nodes()
         .map(|node| match ddg.node(node) {
