@@ -108,7 +108,7 @@ fn alone_equals_combined(folder: &Path, package: &str) {
         }
         .unwrap();
         let alone = hognose(folder, &["graph", name, package]).expect(0).stdout;
-        assert!(alone.len() > 100 && alone == combined, "{name} of {package}");
+        assert!(!alone.is_empty() && alone == combined, "{name} of {package}");
     }
 }
 

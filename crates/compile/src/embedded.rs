@@ -5,7 +5,7 @@
 //!
 //! What is done here about it: texts are decoded before it sees them; too deep nesting is refused before it recurses; it
 //! runs on a deep stack; a panic is a defect and becomes a diagnostic, or is handed to CPython workers if there are any; and
-//! a syntax error that the parser knows nothing of is not believed ([`compile_parsed`]).
+//! a syntax error that the parser knows nothing of is not believed ([`compile_text`]).
 
 use crate::cpython::CPython;
 use crate::nesting;
@@ -33,8 +33,8 @@ const MAX_TREE_DEPTH: usize = 20_000;
 /// Larger files are refused: the compiler counts in 32 bits, and its tables are many times the source.
 const MAX_SOURCE: usize = 256 << 20;
 
-/// The message of its own limit for brackets, which is CPython's.
-const TOO_MANY_BRACKETS: &str = "too many nested parentheses";
+/// The future statement for which the compiler rewrites the text.
+const BARRY: &str = "barry_as_FLUFL";
 
 /// What it says in error messages about names for which it has no slot. No program of Python can be wrong in this way.
 const MISSING_SYMBOL: [&str; 2] = ["cannot find symbol", "in parent vars"];
@@ -140,17 +140,10 @@ fn compile_to_marshal(source: &SourceFile) -> Result<Vec<u8>, Diagnostic> {
         ));
     }
     let compile = || {
-        let options = CompileOpts {
-            recursion_limit: MAX_TREE_DEPTH,
-            ..CompileOpts::default()
-        };
-        let code = match rustpython_compiler::compile(&text, Mode::Exec, &source.filename, options.clone()) {
-            Err(CompileError::Parse(error)) => compile_parsed(&text, &source.filename, options, error),
-            result => result,
-        };
-        code.map(|code| {
+        compile_text(&text, &source.filename).map(|code| {
             // The stream is a bare code object: its type byte, then its fields.
-            let mut bytes = vec![b'c'];
+            let mut bytes = Vec::with_capacity(text.len());
+            bytes.push(b'c');
             write_code(&mut bytes, &code);
             bytes
         })
@@ -162,27 +155,35 @@ fn compile_to_marshal(source: &SourceFile) -> Result<Vec<u8>, Diagnostic> {
     }
 }
 
-/// A second look at a syntax error: compiles the text if its parser accepts it.
+/// Compiles a text that its parser accepts, or says what is wrong with it.
 ///
 /// Around the parser the compiler has searches on the text for what only CPython's parser refuses. They take comments for
-/// code, and refuse `call(name=value,  # for one` for its last two words. Here the parser alone decides, which lets a few
-/// programs pass that Python refuses; an analysis loses nothing by that.
-fn compile_parsed(
-    text: &str,
-    filename: &str,
-    options: CompileOpts,
-    error: rustpython_compiler::ParseError,
-) -> Result<CodeObject, CompileError> {
-    if error.to_string() == TOO_MANY_BRACKETS {
-        return Err(CompileError::Parse(error));
-    }
-    let Ok(parsed) = parser::parse(text, parser::ParseOptions::from(parser::Mode::Module)) else {
-        return Err(CompileError::Parse(error));
+/// code, and refuse `call(name=value,  # for one` for its last two words; and they take more time than the parser. Here the
+/// parser alone decides, which lets a few programs pass that Python refuses; an analysis loses nothing by that. The searches
+/// are made for the message about a text that the parser refuses.
+fn compile_text(text: &str, filename: &str) -> Result<CodeObject, CompileError> {
+    let options = CompileOpts {
+        recursion_limit: MAX_TREE_DEPTH,
+        ..CompileOpts::default()
     };
     let file = SourceFileBuilder::new(filename, text).finish();
-    let tree = parsed.into_syntax();
-    rustpython_compiler::too_deeply_nested_error(&tree, &file, options.recursion_limit)?;
-    rustpython_compiler::codegen::compile::compile_top(tree, file, Mode::Exec, options).map_err(CompileError::Codegen)
+    rustpython_compiler::pre_parse_source_error(&file)?;
+    // This future statement turns an operator around before the parser sees it.
+    if text.contains(BARRY) {
+        match rustpython_compiler::compile(text, Mode::Exec, filename, options.clone()) {
+            Err(CompileError::Parse(_)) => {}
+            result => return result,
+        }
+    }
+    match parser::parse(text, parser::ParseOptions::from(parser::Mode::Module)) {
+        Ok(parsed) => {
+            let tree = parsed.into_syntax();
+            rustpython_compiler::too_deeply_nested_error(&tree, &file, options.recursion_limit)?;
+            rustpython_compiler::codegen::compile::compile_top(tree, file, Mode::Exec, options)
+                .map_err(CompileError::Codegen)
+        }
+        Err(_) => rustpython_compiler::compile(text, Mode::Exec, filename, options),
+    }
 }
 
 /// Writes the fields of a code object, with the qualified names that CPython 3.14 gives to annotation scopes.
