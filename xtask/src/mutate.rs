@@ -281,7 +281,7 @@ fn write_reports(analysis: &Analysis) -> std::io::Result<()> {
     report::write_ssa_json(program, &codes, out)?;
     report::write_cdg_json(program, analysis.cdgs(), &codes, out)?;
     report::write_points_to_json(points_to, None, out)?;
-    report::write_ddg_json(points_to, analysis.ddg(), None, out)?;
+    report::write_ddg_json(points_to, analysis.ddg(), analysis.data_coverage(), None, out)?;
     report::write_classes_json(points_to, analysis.classes(), out)?;
     report::write_modules_json(program, analysis.modules(), out)?;
     report::write_call_graph_json(points_to, calls, None, &analysis.coverage(Product::CallGraph), out)?;

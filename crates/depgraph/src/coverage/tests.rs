@@ -34,7 +34,7 @@ const BOX: &str = "class Box:\n    pass\n";
 #[test]
 fn a_store_through_an_unknown_base_may_be_to_what_got_out() {
     let fill = "def fill(box, item):\n    box.item = item\n";
-    let shared = "shared = Box()\nshared.item = 1\nprint(shared.item)\n";
+    let shared = "shared = Box()\nshared.item = 1\nprint()\nprint(shared.item)\n";
     let reasons = attribute(&format!("{BOX}{fill}{shared}"), "m", "item");
     assert_eq!(reasons, ["unknown-base"]);
     // Another field, or no such store.
@@ -72,7 +72,7 @@ fn what_stays_inside_is_not_such_a_base() {
 
 #[test]
 fn setattr_is_a_store() {
-    let shared = "shared = Box()\nshared.item = 1\nprint(shared.item)\n";
+    let shared = "shared = Box()\nshared.item = 1\nprint()\nprint(shared.item)\n";
     let constant = format!("{BOX}def fill(box, item):\n    setattr(box, 'item', item)\n{shared}");
     assert_eq!(attribute(&constant, "m", "item"), ["unknown-base"]);
     let computed = format!("{BOX}def fill(box, name, item):\n    setattr(box, name, item)\n{shared}");
