@@ -317,6 +317,9 @@ impl Escaped {
             stack: Vec::new(),
         };
         search.roots();
+        if search.found.all {
+            return search.found;
+        }
         let fields = pta.fields();
         while let Some(object) = search.stack.pop() {
             if search.found.all {
