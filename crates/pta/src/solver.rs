@@ -434,14 +434,13 @@ impl Solver {
         while at != END {
             // Linked anew one by one: the table of known edges follows.
             let link = &mut self.edges[at as usize];
-            let (to, next) = (link.item, link.next);
+            let next = link.next;
             link.next = self.nodes[kept].edges;
             self.nodes[kept].edges = at;
             self.nodes[kept].degree += 1;
             if self.nodes[kept].degree > FEW_EDGES {
                 self.remember_edges(kept);
             }
-            debug_assert_ne!(to, gone);
             at = next;
         }
         let head = std::mem::replace(&mut self.nodes[gone].listeners, END);
