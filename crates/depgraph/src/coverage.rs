@@ -22,9 +22,8 @@
 use crate::ddg::{DataKind, Ddg, Link};
 use fixedbitset::FixedBitSet;
 use hognose_base::{Coverage, Id, IndexVec, ReasonSet, Symbol, UnresolvedKind};
-use hognose_ir::{Body, Def, InstId, Op, ValueId};
+use hognose_ir::{Body, InstId, Op, ValueId};
 use hognose_pta::{Base, CallRecord, CodeId, Field, ObjId, Object, PointsTo, Program, ReachedBy};
-use hognose_pyc::Object as Constant;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -261,16 +260,9 @@ fn unknown_stores(pta: &PointsTo, code: CodeId) -> Vec<(Stored, Reach)> {
     found
 }
 
-fn made_by(body: &Body, value: ValueId) -> Option<(InstId, Op)> {
-    match body.ssa.values[value] {
-        Def::Inst { inst, .. } => Some((inst, body.insts[inst].op)),
-        _ => None,
-    }
-}
-
 /// The builtin `setattr`, by its name.
 fn is_setattr(program: &Program, code: CodeId, callee: ValueId) -> bool {
-    match made_by(program.body(code), callee) {
+    match program.body(code).made_by(callee) {
         Some((_, Op::LoadName(name) | Op::LoadGlobal(name))) => {
             &*program.modules[program.codes[code].module].ir.names[name] == "setattr"
         }
@@ -280,17 +272,7 @@ fn is_setattr(program: &Program, code: CodeId, callee: ValueId) -> bool {
 
 /// The field of a constant key that has a slot of its own.
 fn constant_key(program: &Program, code: CodeId, key: ValueId) -> Option<Field> {
-    let id = match made_by(program.body(code), key)?.1 {
-        Op::SmallInt(key) if key >= 0 => return Some(Field::int_key(key)),
-        Op::Const(id) => id,
-        _ => return None,
-    };
-    let objects = &program.modules[program.codes[code].module].ir.module.objects;
-    match objects.get(id) {
-        Constant::Int(key) => i32::try_from(*key).ok().filter(|&key| key >= 0).map(Field::int_key),
-        Constant::Str(_) => program.symbols.get(&objects.text(id)?).map(Field::str_key),
-        _ => None,
-    }
+    program.item_key(code, key).and_then(Field::of_key)
 }
 
 /// The objects that code outside the program may get hold of.
@@ -624,7 +606,7 @@ impl<'a> Sites<'a> {
         let mut users = Vec::new();
         for (inst, one) in body.insts.iter_enumerated() {
             if let (Op::Call { .. } | Op::CallStar { .. }, Some(&callee)) = (one.op, body.ssa.inputs(inst).first())
-                && let Some((load, op)) = made_by(body, callee)
+                && let Some((load, op)) = body.made_by(callee)
                 && is_load(op)
             {
                 users.push((load, inst));

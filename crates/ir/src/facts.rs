@@ -212,6 +212,12 @@ impl Body {
         all.next().is_none().then_some((callee, name, result))
     }
 
+    /// The instruction that makes a value, with its operation; `None` for parameters, phis and caught exceptions.
+    #[must_use]
+    pub fn made_by(&self, value: ValueId) -> Option<(InstId, Op)> {
+        self.instruction(value).map(|(inst, _)| (inst, self.insts[inst].op))
+    }
+
     fn instruction(&self, value: ValueId) -> Option<(InstId, u16)> {
         match self.ssa.values[value] {
             Def::Inst { inst, output } => Some((inst, output)),
@@ -220,7 +226,7 @@ impl Body {
     }
 
     fn constant(&self, value: ValueId) -> Option<Op> {
-        let op = self.insts[self.instruction(value)?.0].op;
+        let (_, op) = self.made_by(value)?;
         matches!(op, Op::Const(_) | Op::SmallInt(_) | Op::CommonConst(_)).then_some(op)
     }
 

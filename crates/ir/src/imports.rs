@@ -75,10 +75,7 @@ pub fn imports(file: &FileIr) -> Vec<ImportRef> {
 }
 
 fn constant(body: &Body, value: ValueId) -> Option<Op> {
-    match body.ssa.values[value] {
-        Def::Inst { inst, .. } => Some(body.insts[inst].op),
-        _ => None,
-    }
+    body.made_by(value).map(|(_, op)| op)
 }
 
 fn level_of(body: &Body, objects: &Objects, value: ValueId) -> Option<u32> {

@@ -3,7 +3,7 @@
 use crate::ids::{ActId, ChainId, CodeId, ModuleId, NodeId, ObjId, SiteId};
 use crate::python::intrinsics::Intrinsic;
 use hognose_base::{IndexVec, Symbol};
-use hognose_ir::{InstId, SlotId};
+use hognose_ir::{InstId, ItemKey, SlotId};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -125,6 +125,15 @@ impl Field {
     #[must_use]
     pub const fn keyword_default(parameter: u32) -> Self {
         Self((3 << Self::TAG) | Self::KEYWORD_DEFAULT | parameter)
+    }
+    /// An element under a constant key; `None` for a negative integer, which counts from the end.
+    #[must_use]
+    pub const fn of_key(key: ItemKey) -> Option<Self> {
+        match key {
+            ItemKey::Str(name) => Some(Self::str_key(name)),
+            ItemKey::Int(key) if key >= 0 => Some(Self::int_key(key)),
+            ItemKey::Int(_) => None,
+        }
     }
     /// The attribute name, if it is an attribute.
     #[must_use]

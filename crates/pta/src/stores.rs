@@ -3,10 +3,10 @@
 //! These are the facts about names that [`hognose_ir::StrongLoads`] needs beyond one body. Each is an over-approximation read off the bodies
 //! before anything is solved.
 
-use crate::ids::CodeId;
+use crate::ids::{CodeId, ModuleId};
 use crate::program::{CodeKind, Program};
 use hognose_base::{Id, Symbol};
-use hognose_ir::{AttributeFacts, Body, Def, Hooks, InstId, ItemKey, Op, StrongLoads, Surroundings, ValueId};
+use hognose_ir::{AttributeFacts, Body, Hooks, InstId, ItemKey, Op, StrongLoads, Surroundings, ValueId};
 use hognose_pyc::{Object, ObjectId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -182,7 +182,7 @@ impl StoreIndex {
             body,
             &Surroundings {
                 attribute: &|name| facts(module.names[name.index()]),
-                key: &|value| item_key(program, code, value),
+                key: &|value| program.item_key(code, value),
                 hooks: self.hooks,
                 receivers_checked,
             },
@@ -206,43 +206,41 @@ fn is_namespace(name: &str) -> bool {
 }
 
 fn constant_of(body: &Body, value: ValueId) -> Option<ObjectId> {
-    match body.ssa.values[value] {
-        Def::Inst { inst, .. } => match body.insts[inst].op {
-            Op::Const(id) => Some(id),
-            _ => None,
-        },
+    match body.made_by(value)?.1 {
+        Op::Const(id) => Some(id),
         _ => None,
     }
 }
 
-/// The subscript that a value is, if that is a string or an integer.
-fn item_key(program: &Program, code: CodeId, value: ValueId) -> Option<ItemKey> {
-    let body = program.body(code);
-    let Def::Inst { inst, .. } = body.ssa.values[value] else {
-        return None;
-    };
-    match body.insts[inst].op {
-        Op::SmallInt(value) => Some(ItemKey::Int(value)),
-        Op::Const(id) => {
-            let objects = &program.modules[program.codes[code].module].ir.module.objects;
-            match objects.get(id) {
-                Object::Int(value) => i32::try_from(*value).ok().map(ItemKey::Int),
-                Object::Str(_) => {
-                    let symbol = objects.text(id).and_then(|text| program.symbols.get(&text));
-                    symbol.map(ItemKey::Str)
-                }
-                _ => None,
-            }
+impl Program {
+    /// The subscript that a value is, if that is a constant string or integer.
+    #[must_use]
+    pub fn item_key(&self, code: CodeId, value: ValueId) -> Option<ItemKey> {
+        match self.body(code).made_by(value)?.1 {
+            Op::SmallInt(value) => Some(ItemKey::Int(value)),
+            Op::Const(id) => self.constant_item_key(self.codes[code].module, id),
+            _ => None,
         }
-        _ => None,
+    }
+
+    /// The subscript that a constant of a module is, if that is a string or integer.
+    #[must_use]
+    pub fn constant_item_key(&self, module: ModuleId, id: ObjectId) -> Option<ItemKey> {
+        let objects = &self.modules[module].ir.module.objects;
+        match objects.get(id) {
+            Object::Int(value) => i32::try_from(*value).ok().map(ItemKey::Int),
+            Object::Str(_) => self.symbols.get(&objects.text(id)?).map(ItemKey::Str),
+            _ => None,
+        }
     }
 }
 
 /// Whether what a class body binds is certainly no descriptor with a `__set__`.
 fn is_plain(body: &Body, value: ValueId) -> bool {
-    match body.ssa.values[value] {
-        Def::Inst { inst, .. } => matches!(
-            body.insts[inst].op,
+    matches!(
+        body.made_by(value),
+        Some((
+            _,
             Op::Const(_)
                 | Op::SmallInt(_)
                 | Op::CommonConst(_)
@@ -253,9 +251,8 @@ fn is_plain(body: &Body, value: ValueId) -> bool {
                 | Op::BuildSet(_)
                 | Op::BuildMap(_)
                 | Op::BuildConstKeyMap(_)
-        ),
-        _ => false,
-    }
+        ))
+    )
 }
 
 /// Whether a store may put a descriptor on a class: `property(...)` anywhere, and what is not plain on a base that is read from a name
@@ -264,12 +261,8 @@ fn may_assign_descriptor(body: &Body, store: InstId, mentions: &[Mention]) -> bo
     let &[value, base] = body.ssa.inputs(store) else {
         return true;
     };
-    let operation = |value| match body.ssa.values[value] {
-        Def::Inst { inst, .. } => Some((inst, body.insts[inst].op)),
-        _ => None,
-    };
     let named = matches!(
-        operation(base),
+        body.made_by(base),
         Some((
             _,
             Op::LoadName(_) | Op::LoadGlobal(_) | Op::LoadDeref(_) | Op::LoadAttr(_)
@@ -278,9 +271,9 @@ fn may_assign_descriptor(body: &Body, store: InstId, mentions: &[Mention]) -> bo
     if named && !is_plain(body, value) {
         return true;
     }
-    let Some((call, Op::Call { .. })) = operation(value) else {
+    let Some((call, Op::Call { .. })) = body.made_by(value) else {
         return false;
     };
-    let callee = body.ssa.inputs(call).first().and_then(|&callee| operation(callee));
+    let callee = body.ssa.inputs(call).first().and_then(|&callee| body.made_by(callee));
     matches!(callee, Some((_, Op::LoadName(name) | Op::LoadGlobal(name))) if mentions[name.index()].property)
 }

@@ -10,26 +10,8 @@ use hognose_pyc::Object as Constant;
 impl Builder<'_> {
     /// The slot of a key: its own if it is a constant, else the one of unknown keys.
     fn key_field(&self, key: ValueId) -> Field {
-        match self.operation(key) {
-            Some((_, Op::SmallInt(key))) if key >= 0 => Field::int_key(key),
-            Some((_, Op::Const(id))) => self.constant_key(id),
-            _ => Field::ANY_IN,
-        }
-    }
-    fn constant_key(&self, id: hognose_pyc::ObjectId) -> Field {
-        let module = self.program.codes[self.code].module;
-        let objects = &self.program.modules[module].ir.module.objects;
-        match objects.get(id) {
-            Constant::Int(key) => match i32::try_from(*key) {
-                Ok(key) if key >= 0 => Field::int_key(key),
-                _ => Field::ANY_IN,
-            },
-            Constant::Str(_) => objects
-                .text(id)
-                .and_then(|text| self.program.symbols.get(&text))
-                .map_or(Field::ANY_IN, Field::str_key),
-            _ => Field::ANY_IN,
-        }
+        let key = self.program.item_key(self.code, key);
+        key.and_then(Field::of_key).unwrap_or(Field::ANY_IN)
     }
 
     /// Displays and the operations that fill them. The items go to the slots themselves, so that items are told apart.
@@ -110,7 +92,10 @@ impl Builder<'_> {
         };
         for &object in objects {
             for (index, &value) in values.iter().enumerate() {
-                let field = items.get(index).map_or(Field::ANY_IN, |&key| self.constant_key(key));
+                let key = items
+                    .get(index)
+                    .and_then(|&key| self.program.constant_item_key(module, key));
+                let field = key.and_then(Field::of_key).unwrap_or(Field::ANY_IN);
                 self.found
                     .store(self.value(value), (object, field), DataKind::ElementStore);
             }

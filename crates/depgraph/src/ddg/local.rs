@@ -118,10 +118,7 @@ impl<'c> Builder<'c> {
         self.program.codes[self.code].kind
     }
     pub(super) fn operation(&self, value: ValueId) -> Option<(InstId, Op)> {
-        match self.body.ssa.values[value] {
-            Def::Inst { inst, .. } => Some((inst, self.body.insts[inst].op)),
-            _ => None,
-        }
+        self.body.made_by(value)
     }
 
     fn phis(&mut self) {
