@@ -19,6 +19,7 @@ use crate::template::{Callee, Local, NO_LOCAL, Operation, Template};
 use hognose_base::{BudgetKind, IndexVec, Outcome, ReasonSet, Symbol, UnresolvedKind, define_id};
 use hognose_ir::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -414,6 +415,24 @@ impl<'p> Engine<'p> {
         self.requests.push(request)
     }
 
+    /// A call that an operation makes with these arguments; what it raises goes where exceptions of the site go.
+    pub(crate) fn site_request(
+        &mut self,
+        site: SiteId,
+        arguments: SmallVec<[NodeId; 3]>,
+        result: NodeId,
+        kind: CallKind,
+    ) -> RequestId {
+        let raises = self.site_raises(site);
+        self.request(Request {
+            site,
+            arguments: ArgumentSource::Nodes(arguments),
+            result,
+            raises,
+            kind,
+        })
+    }
+
     /// A node whose objects are called by the request, without a receiver.
     pub(crate) fn callee_node(&mut self, request: RequestId) -> NodeId {
         if let Some(&node) = self.callee_nodes.get(&request) {
@@ -550,7 +569,7 @@ impl<'p> Engine<'p> {
     }
 
     /// The site outside all clones that led to a site.
-    fn origin_of(&self, mut site: SiteId) -> SiteId {
+    pub(crate) fn origin_of(&self, mut site: SiteId) -> SiteId {
         while let Some(caller) = self.acts[self.site_acts[site]].context {
             site = caller;
         }

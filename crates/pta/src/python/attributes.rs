@@ -9,9 +9,7 @@
 //! obj.method       # a bound-method object per receiver, only here
 //! ```
 
-use crate::engine::{
-    ArgumentSource, CallKind, Engine, GroupKey, Lookup, NO_NODE, Question, Request, RequestId, Sink, SuperSink, Task,
-};
+use crate::engine::{CallKind, Engine, GroupKey, Lookup, NO_NODE, Question, RequestId, Sink, SuperSink, Task};
 use crate::heap::Object;
 use crate::ids::{ModuleId, NodeId, ObjId, SiteId};
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
@@ -169,14 +167,7 @@ impl Engine<'_> {
         let name_object = self.heap.object(Object::Str(name));
         let name_node = self.single(name_object);
         let result = self.sink_node(sink);
-        let raises = self.site_raises(site);
-        let request = self.request(Request {
-            site,
-            arguments: ArgumentSource::Nodes(smallvec![name_node]),
-            result,
-            raises,
-            kind: CallKind::Protocol(hook),
-        });
+        let request = self.site_request(site, smallvec![name_node], result, CallKind::Protocol(hook));
         let found = self.lookup(class, hook);
         self.on(
             found,
@@ -425,14 +416,7 @@ impl Engine<'_> {
     ) {
         let name = self.symbol(part);
         let slot = self.attribute_slot(property, name);
-        let raises = self.site_raises(site);
-        let request = self.request(Request {
-            site,
-            arguments: ArgumentSource::Nodes(arguments),
-            result,
-            raises,
-            kind: CallKind::Descriptor,
-        });
+        let request = self.site_request(site, arguments, result, CallKind::Descriptor);
         self.on(slot, Task::Callee { request, receiver });
     }
 
@@ -469,6 +453,29 @@ impl Engine<'_> {
         );
     }
 
+    /// Asks a special method of an object: receivers at `key` that resolve it alike are asked together. Their node, if
+    /// they are the first of their kin.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn ask(
+        &mut self,
+        key: GroupKey,
+        class: ObjId,
+        name: Symbol,
+        object: ObjId,
+        site: SiteId,
+        arguments: SmallVec<[NodeId; 3]>,
+        result: NodeId,
+    ) -> Option<NodeId> {
+        let (receiver, new) = self.kin(key, class, name);
+        self.add_object(receiver, object);
+        if !new {
+            return None;
+        }
+        let kind = CallKind::Protocol(name);
+        self.method_call(class, receiver, name, site, arguments, result, kind);
+        Some(receiver)
+    }
+
     /// Calls `name`, looked up on `class`, with the receivers of a node.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn method_call(
@@ -486,14 +493,7 @@ impl Engine<'_> {
         let request = match self.protocol_requests.get(&key) {
             Some(&request) if protocol => request,
             _ => {
-                let raises = self.site_raises(site);
-                let request = self.request(Request {
-                    site,
-                    arguments: ArgumentSource::Nodes(arguments),
-                    result,
-                    raises,
-                    kind,
-                });
+                let request = self.site_request(site, arguments, result, kind);
                 if protocol {
                     self.protocol_requests.insert(key, request);
                 }

@@ -629,14 +629,7 @@ impl Engine<'_> {
         result: NodeId,
     ) -> RequestId {
         let name = self.symbol(name);
-        let raises = self.site_raises(site);
-        let request = self.request(Request {
-            site,
-            arguments: ArgumentSource::Nodes(arguments.iter().copied().collect()),
-            result,
-            raises,
-            kind: CallKind::Protocol(name),
-        });
+        let request = self.site_request(site, SmallVec::from_slice(arguments), result, CallKind::Protocol(name));
         self.on(
             receiver,
             Task::Attribute {

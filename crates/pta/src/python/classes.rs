@@ -4,7 +4,7 @@
 //! `Objects/typeobject.c`, `mro_implementation`). A look-up adds an edge from the slot of each class of the order, and
 //! stops at the first class whose body certainly binds the name: nothing depends on a slot being empty.
 
-use crate::engine::{ArgumentSource, CallKind, Engine, NO_NODE, Request, Sink, Task};
+use crate::engine::{CallKind, Engine, NO_NODE, Sink, Task};
 use crate::heap::{Allocation, Field, Object, Step};
 use crate::ids::{ChainId, CodeId, NodeId, ObjId, SiteId};
 use crate::python::sharing::Part;
@@ -209,14 +209,7 @@ impl Engine<'_> {
         if !self.program.facts.class_names.contains(&name) {
             return;
         }
-        let raises = self.site_raises(site);
-        let request = self.request(Request {
-            site,
-            arguments: ArgumentSource::Nodes(smallvec![]),
-            result: NO_NODE,
-            raises,
-            kind: CallKind::Protocol(name),
-        });
+        let request = self.site_request(site, smallvec![], NO_NODE, CallKind::Protocol(name));
         let receiver = self.single(class);
         let found = self.lookup_after(class, Some(class), name);
         self.on(

@@ -4,7 +4,7 @@
 //! known, `ALL_OUT` holds every element: each key slot includes `ANY_IN`, and `ALL_OUT` includes them all. The number of
 //! edges is linear in the number of keys. Keys of mappings have a slot too. Data model 3.3.7 "Emulating container types".
 
-use crate::engine::{ArgumentSource, CallKind, Engine, GroupKey, KeyWatcher, NO_NODE, Request, Sink, Task};
+use crate::engine::{CallKind, Engine, GroupKey, KeyWatcher, NO_NODE, Sink, Task};
 use crate::heap::{Allocation, Field, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::{Key, Operation};
@@ -365,17 +365,12 @@ impl Engine<'_> {
             _ => ("__delitem__", NO_NODE, NO_NODE),
         };
         let name = self.symbol(name);
-        let (receiver, new) = self.kin(GroupKey::Item(site), class, name);
-        self.add_object(receiver, object);
-        if !new {
-            return;
-        }
         let key = self.item_key(site);
         let mut arguments = smallvec![key];
         if value != NO_NODE {
             arguments.push(value);
         }
-        self.method_call(class, receiver, name, site, arguments, result, CallKind::Protocol(name));
+        self.ask(GroupKey::Item(site), class, name, object, site, arguments, result);
     }
 
     /// A node with the key of a subscript.
@@ -421,14 +416,7 @@ impl Engine<'_> {
         }
         let hook = self.symbol("__class_getitem__");
         if self.class_may_have(class, hook) {
-            let raises = self.site_raises(site);
-            let request = self.request(Request {
-                site,
-                arguments: ArgumentSource::Nodes(smallvec![key]),
-                result,
-                raises,
-                kind: CallKind::Protocol(hook),
-            });
+            let request = self.site_request(site, smallvec![key], result, CallKind::Protocol(hook));
             let receiver = self.single(class);
             let found = self.lookup(class, hook);
             self.on(

@@ -9,7 +9,6 @@
 use crate::engine::{CallKind, Engine, GroupKey, NO_NODE, Task};
 use crate::heap::Object;
 use crate::ids::{NodeId, ObjId, SiteId};
-use hognose_base::Symbol;
 use smallvec::smallvec;
 
 /// The sites that look for keys in a container.
@@ -95,13 +94,15 @@ impl Engine<'_> {
         let Some(class) = self.program_class(key) else { return };
         let (hash, eq) = (self.symbol("__hash__"), self.symbol("__eq__"));
         if self.class_may_have(class, hash) {
-            self.ask(GroupKey::Convert(site, hash), class, hash, key, site, NO_NODE);
+            let group = GroupKey::Convert(site, hash);
+            self.ask(group, class, hash, key, site, smallvec![], NO_NODE);
         }
         if let Some(container) = container
             && self.class_may_have(class, eq)
         {
             let keys = self.elements(container);
-            self.ask(GroupKey::Equal(site, keys), class, eq, key, site, keys);
+            let group = GroupKey::Equal(site, keys);
+            self.ask(group, class, eq, key, site, smallvec![keys], NO_NODE);
         }
     }
 
@@ -168,23 +169,9 @@ impl Engine<'_> {
             if let Some(class) = self.program_class(object)
                 && self.class_may_have(class, name)
             {
-                self.ask(GroupKey::Equal(site, left), class, name, object, site, left);
+                let group = GroupKey::Equal(site, left);
+                self.ask(group, class, name, object, site, smallvec![left], NO_NODE);
             }
-        }
-    }
-
-    /// Asks a special method of an object, with one argument or none.
-    fn ask(&mut self, key: GroupKey, class: ObjId, name: Symbol, object: ObjId, site: SiteId, argument: NodeId) {
-        let (receiver, new) = self.kin(key, class, name);
-        self.add_object(receiver, object);
-        if new {
-            let arguments = if argument == NO_NODE {
-                smallvec![]
-            } else {
-                smallvec![argument]
-            };
-            let kind = CallKind::Protocol(name);
-            self.method_call(class, receiver, name, site, arguments, NO_NODE, kind);
         }
     }
 
@@ -205,7 +192,8 @@ impl Engine<'_> {
         if let Some(class) = self.program_class(key)
             && self.class_may_have(class, name)
         {
-            self.ask(GroupKey::Convert(site, name), class, name, key, site, NO_NODE);
+            let group = GroupKey::Convert(site, name);
+            self.ask(group, class, name, key, site, smallvec![], NO_NODE);
         }
     }
 }

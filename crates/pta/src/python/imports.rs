@@ -169,14 +169,8 @@ impl Engine<'_> {
         let name = self.heap.object(Object::Str(name));
         let name = self.single(name);
         let result = self.sink_node(sink);
-        let raises = self.site_raises(site);
-        let request = self.request(crate::engine::Request {
-            site,
-            arguments: crate::engine::ArgumentSource::Nodes(smallvec::smallvec![name]),
-            result,
-            raises,
-            kind: crate::engine::CallKind::Protocol(hook),
-        });
+        let kind = crate::engine::CallKind::Protocol(hook);
+        let request = self.site_request(site, smallvec::smallvec![name], result, kind);
         self.on(
             slot,
             crate::engine::Task::Callee {

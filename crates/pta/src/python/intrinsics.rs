@@ -413,20 +413,12 @@ impl Engine<'_> {
     pub(crate) fn instantiate(&mut self, classes: &[ObjId], site: SiteId, result: NodeId) {
         for &class in classes {
             if matches!(self.heap.get(class), Object::Class(..) | Object::DynamicClass(_)) {
-                let object = self.instance(class, self.origin_site(site));
+                // An allocation inside the models of a constructor call is named by that call: the instance is the same
+                // object whichever way it was made.
+                let object = self.instance(class, self.origin_of(site));
                 self.add_object(result, object);
             }
         }
-    }
-
-    /// An allocation inside the models of a constructor call is named by that call: the instance is the same object
-    /// whichever way it was made.
-    fn origin_site(&self, site: SiteId) -> SiteId {
-        let mut at = site;
-        while let Some(outer) = self.acts[self.site_acts[at]].context {
-            at = outer;
-        }
-        at
     }
 
     fn type_new(&mut self, site: SiteId, arguments: &[NodeId], result: NodeId) {

@@ -87,19 +87,8 @@ impl Engine<'_> {
                 _ => {
                     let Some(class) = self.class_of(object) else { continue };
                     let name = self.symbol("__next__");
-                    let (receiver, new) = self.kin(GroupKey::Next(site, result), class, name);
-                    self.add_object(receiver, object);
-                    if new {
-                        self.method_call(
-                            class,
-                            receiver,
-                            name,
-                            site,
-                            smallvec![],
-                            result,
-                            CallKind::Protocol(name),
-                        );
-                    }
+                    let key = GroupKey::Next(site, result);
+                    self.ask(key, class, name, object, site, smallvec![], result);
                 }
             }
         }
@@ -177,19 +166,8 @@ impl Engine<'_> {
         }
         let Some(class) = self.class_of(object) else { return };
         let name = self.symbol(name);
-        let (receiver, new) = self.kin(GroupKey::Iterate(site, result), class, name);
-        self.add_object(receiver, object);
-        if new {
-            self.method_call(
-                class,
-                receiver,
-                name,
-                site,
-                smallvec![],
-                result,
-                CallKind::Protocol(name),
-            );
-        }
+        let key = GroupKey::Iterate(site, result);
+        self.ask(key, class, name, object, site, smallvec![], result);
     }
 
     /// `await x`: the iterator that drives it.

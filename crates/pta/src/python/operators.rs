@@ -231,13 +231,9 @@ impl Engine<'_> {
             if self.known.is_scalar(class) || compares && !self.class_may_have(class, name) {
                 continue;
             }
-            let (receiver, new) = self.kin(GroupKey::Right(site), class, name);
-            self.add_object(receiver, object);
-            if new {
-                let kind = CallKind::Protocol(name);
-                let partial = self.declining(site, operands.result);
-                self.method_call(class, receiver, name, site, smallvec![operands.left], partial, kind);
-            }
+            let partial = self.declining(site, operands.result);
+            let arguments = smallvec![operands.left];
+            self.ask(GroupKey::Right(site), class, name, object, site, arguments, partial);
         }
     }
 
@@ -355,19 +351,7 @@ impl Engine<'_> {
                 self.add_object(result, value);
                 continue;
             }
-            let (receiver, new) = self.kin(GroupKey::Left(site), class, name);
-            self.add_object(receiver, object);
-            if new {
-                self.method_call(
-                    class,
-                    receiver,
-                    name,
-                    site,
-                    smallvec![],
-                    result,
-                    CallKind::Protocol(name),
-                );
-            }
+            self.ask(GroupKey::Left(site), class, name, object, site, smallvec![], result);
         }
         if !reasons.is_empty() {
             self.note_reasons(site, reasons);
@@ -389,19 +373,7 @@ impl Engine<'_> {
             } else {
                 continue;
             };
-            let (receiver, new) = self.kin(GroupKey::Truth(site), class, name);
-            self.add_object(receiver, object);
-            if new {
-                self.method_call(
-                    class,
-                    receiver,
-                    name,
-                    site,
-                    smallvec![],
-                    NO_NODE,
-                    CallKind::Protocol(name),
-                );
-            }
+            self.ask(GroupKey::Truth(site), class, name, object, site, smallvec![], NO_NODE);
         }
     }
 
@@ -438,18 +410,16 @@ impl Engine<'_> {
                 }
                 continue;
             };
-            let (receiver, new) = self.kin(GroupKey::Left(site), class, name);
-            self.add_object(receiver, object);
-            if new {
-                self.method_call(
-                    class,
-                    receiver,
-                    name,
-                    site,
-                    smallvec![item],
-                    NO_NODE,
-                    CallKind::Protocol(name),
-                );
+            let asked = self.ask(
+                GroupKey::Left(site),
+                class,
+                name,
+                object,
+                site,
+                smallvec![item],
+                NO_NODE,
+            );
+            if let Some(receiver) = asked {
                 let raises = self.site_raises(site);
                 self.questions.push(Question::Fallback {
                     class,
@@ -492,26 +462,15 @@ impl Engine<'_> {
             {
                 continue;
             }
-            let (receiver, new) = self.kin(GroupKey::Convert(site, name), class, name);
-            self.add_object(receiver, object);
-            if new {
-                // `__format__` is given the format specification.
-                let arguments = if self.program.text(name) == "__format__" {
-                    let text = self.scalar(self.known.str);
-                    smallvec![self.single(text)]
-                } else {
-                    smallvec![]
-                };
-                self.method_call(
-                    class,
-                    receiver,
-                    name,
-                    site,
-                    arguments,
-                    NO_NODE,
-                    CallKind::Protocol(name),
-                );
-            }
+            // `__format__` is given the format specification.
+            let arguments = if self.program.text(name) == "__format__" {
+                let text = self.scalar(self.known.str);
+                smallvec![self.single(text)]
+            } else {
+                smallvec![]
+            };
+            let key = GroupKey::Convert(site, name);
+            self.ask(key, class, name, object, site, arguments, NO_NODE);
         }
     }
 }

@@ -205,9 +205,14 @@ impl Engine<'_> {
                 self.on(place, task);
             }
         }
-        if let Task::Member { sink, .. } = task
-            && !sources.is_empty()
-        {
+        if let Task::Member { sink, .. } = task {
+            self.feed(sources, sink);
+        }
+    }
+
+    /// Values that are stored under names that are not known go to a sink.
+    fn feed(&mut self, sources: &[NodeId], sink: Sink) {
+        if !sources.is_empty() {
             let to = self.sink_node(sink);
             for &source in sources {
                 self.add_edge(source, to);
@@ -215,8 +220,11 @@ impl Engine<'_> {
         }
     }
 
-    /// Something is stored for the first time to a name of a class object.
+    /// Something is stored for the first time to a name of a namespace; look-ups read it if that is a class.
     pub(crate) fn class_gains(&mut self, class: ObjId, name: Symbol) {
+        if self.classes.get(class).is_none() {
+            return;
+        }
         let affected = self.with_subclasses(class);
         for &class in &affected {
             self.reconnect(class, name);
@@ -273,10 +281,7 @@ impl Engine<'_> {
                         site,
                     });
                 }
-                let to = self.sink_node(sink);
-                for &source in sources {
-                    self.add_edge(source, to);
-                }
+                self.feed(sources, sink);
             }
         }
     }
@@ -358,12 +363,7 @@ impl Engine<'_> {
             Some(info) if !info.any_sources.is_empty() => info.any_sources.clone(),
             _ => Vec::new(),
         };
-        if !sources.is_empty() {
-            let node = self.sink_node(sink);
-            for source in sources {
-                self.add_edge(source, node);
-            }
-        }
+        self.feed(&sources, sink);
         if mode == Lookup::Special {
             return;
         }
