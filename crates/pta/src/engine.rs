@@ -12,7 +12,7 @@ use crate::program::Program;
 use crate::python::classes::ClassTable;
 use crate::python::equality::KeyLookups;
 use crate::python::intrinsics::{NamedAccess, NamedAccesses};
-use crate::python::priority::OperandClasses;
+use crate::python::priority::OperatorState;
 use crate::python::well_known::WellKnown;
 use crate::solver::{Delta, Listener, Solver};
 use crate::template::{Callee, Local, NO_LOCAL, Operation, Template};
@@ -58,6 +58,8 @@ pub(crate) struct Engine<'p> {
     /// What new listeners find at their nodes, to be handed to them.
     deferred: VecDeque<(Listener, Delta)>,
     pub(crate) requests: IndexVec<RequestId, Request>,
+    /// Arguments of requests that are not those of a call expression.
+    pub(crate) request_nodes: Vec<NodeId>,
     /// Receiver groups: (what asks, class) -> node.
     pub(crate) groups: FxHashMap<(GroupKey, ObjId), NodeId>,
     /// Receiver groups of classes that share a look-up: (what asks, node of the look-up) -> node.
@@ -81,11 +83,10 @@ pub(crate) struct Engine<'p> {
     pub(crate) site_targets: Vec<(SiteId, CallKind, Target)>,
     pub(crate) site_reasons: FxHashMap<SiteId, ReasonSet>,
     pub(crate) questions: Vec<Question>,
-    /// Sites whose left operand is a builtin scalar, so that the right one is asked at once.
-    pub(crate) scalar_left: FxHashSet<SiteId>,
-    pub(crate) reflected_asked: FxHashSet<SiteId>,
-    /// Classes of the operands of operators.
-    pub(crate) operand_classes: FxHashMap<SiteId, OperandClasses>,
+    /// What operators have found out about their operands.
+    pub(crate) operators: FxHashMap<SiteId, OperatorState>,
+    /// Whether a right operand may come before a left one of a class, with the state of the classes it was decided in.
+    pub(crate) yielding: FxHashMap<(ObjId, Symbol, bool), (u32, bool)>,
     /// Containers that find their keys by hash, with who looks for what in them.
     pub(crate) key_lookups: FxHashMap<ObjId, KeyLookups>,
     /// Subscripts of strings whose index was asked.
@@ -94,8 +95,6 @@ pub(crate) struct Engine<'p> {
     pub(crate) equal_asked: FxHashSet<(SiteId, NodeId)>,
     /// Left operands that some right ones come before and that were asked, by the node of their argument.
     pub(crate) asked_lefts: FxHashSet<NodeId>,
-    /// Node for the answers of operator methods of a site.
-    pub(crate) declined: FxHashMap<SiteId, NodeId>,
     /// Attribute accesses whose name is a value.
     pub(crate) named: Vec<NamedAccesses>,
     pub(crate) named_index: FxHashMap<NamedAccess, usize>,
@@ -146,6 +145,7 @@ impl<'p> Engine<'p> {
             deferred: VecDeque::new(),
             new_keys: VecDeque::new(),
             requests: IndexVec::new(),
+            request_nodes: Vec::new(),
             groups: FxHashMap::default(),
             shared_groups: FxHashMap::default(),
             followed: FxHashSet::default(),
@@ -161,14 +161,12 @@ impl<'p> Engine<'p> {
             site_targets: Vec::new(),
             site_reasons: FxHashMap::default(),
             questions: Vec::new(),
-            scalar_left: FxHashSet::default(),
-            reflected_asked: FxHashSet::default(),
-            operand_classes: FxHashMap::default(),
+            operators: FxHashMap::default(),
+            yielding: FxHashMap::default(),
             key_lookups: FxHashMap::default(),
             indexed: FxHashSet::default(),
             equal_asked: FxHashSet::default(),
             asked_lefts: FxHashSet::default(),
-            declined: FxHashMap::default(),
             named: Vec::new(),
             named_index: FxHashMap::default(),
             named_waiting: BTreeSet::new(),
@@ -424,13 +422,22 @@ impl<'p> Engine<'p> {
         kind: CallKind,
     ) -> RequestId {
         let raises = self.site_raises(site);
+        let arguments = self.argument_list(&arguments);
         self.request(Request {
             site,
-            arguments: ArgumentSource::Nodes(arguments),
+            arguments,
             result,
             raises,
             kind,
         })
+    }
+
+    /// Positional arguments of a request.
+    pub(crate) fn argument_list(&mut self, nodes: &[NodeId]) -> ArgumentSource {
+        let first = u32::try_from(self.request_nodes.len()).unwrap_or(u32::MAX);
+        self.request_nodes.extend_from_slice(nodes);
+        let count = u32::try_from(nodes.len()).unwrap_or(0);
+        ArgumentSource::Nodes { first, count }
     }
 
     /// A node whose objects are called by the request, without a receiver.

@@ -162,7 +162,7 @@ impl Program {
     #[must_use]
     pub fn link(units: Vec<SourceUnit>) -> Self {
         let mut program = Self::default();
-        for name in crate::python::NAMES {
+        for name in crate::python::names::NAMES {
             program.symbols.intern(name);
         }
         for unit in units {

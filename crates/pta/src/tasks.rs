@@ -3,6 +3,7 @@
 use crate::engine::{ArgumentSource, CallKind, Engine, NO_NODE, Request, Sink, SuperSink, Task};
 use crate::heap::{Field, Object};
 use crate::ids::{ObjId, SiteId};
+use crate::python::names;
 use crate::solver::Listener;
 use crate::template::{Callee, Operation};
 use hognose_base::{ReasonSet, UnresolvedKind};
@@ -38,7 +39,7 @@ impl Engine<'_> {
             }
             Operation::StoreAttribute { base, name, value } => {
                 let (base, value) = (at(self, base), at(self, value));
-                if value != NO_NODE && self.program.text(name) == "__class__" {
+                if value != NO_NODE && name == names::CLASS {
                     self.class_store(site, base, value);
                 }
                 if value != NO_NODE {
@@ -305,7 +306,6 @@ impl Engine<'_> {
                 sink,
                 site,
             } => self.meta_member(objects, class, name, sink, site),
-            Task::MetaCall { class, request } => self.meta_call(objects, class, request),
             Task::Bind { function, to } => self.bind(objects, function, to),
             Task::BindTo { sink, receiver } => self.bind_to(objects, sink, receiver),
             Task::Initialise { request, class } => self.initialise(objects, request, class),
@@ -409,11 +409,7 @@ impl Engine<'_> {
                     }
                 }
             }
-            Task::ReflectedScalar { site } => self.reflected_scalar(objects, site),
-            Task::Reflected { site, name } => self.reflected(objects, site, name),
-            Task::RightOperand { site } => self.right_operand(objects, site),
-            Task::RightFirst { site, class } => self.right_first(objects, site, class),
-            Task::RightAfter { site, class, argument } => self.right_after(objects, reasons, site, class, argument),
+            Task::RightOperand { site } => self.right_operand(objects, reasons, site),
             Task::Accept { site, result } => self.accept(objects, reasons, site, result),
             Task::Convert { site, name } => self.convert(objects, site, name),
             Task::Match { class, result } => self.match_exception(objects, reasons, class, result),

@@ -5,7 +5,6 @@ use crate::heap::Field;
 use crate::ids::{ActId, ChainId, CodeId, ModuleId, NodeId, ObjId, SiteId};
 use crate::python::intrinsics::NamedAccess;
 use hognose_base::Symbol;
-use smallvec::SmallVec;
 
 /// How a call comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,16 +20,21 @@ pub enum CallKind {
 }
 
 /// Where the arguments of a request come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum ArgumentSource {
     /// The call expression of the site.
     Site,
-    /// These nodes, all positional.
-    Nodes(SmallVec<[NodeId; 3]>),
+    /// These of `Engine::request_nodes`, all positional.
+    Nodes {
+        /// The first of them.
+        first: u32,
+        /// How many there are.
+        count: u32,
+    },
 }
 
 /// A call to be made with every callee that arrives.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) site: SiteId,
     pub(crate) arguments: ArgumentSource,
@@ -171,11 +175,6 @@ pub(crate) enum Task {
         name: Symbol,
         sink: Sink,
         site: SiteId,
-    },
-    /// Metaclasses of a class that is called.
-    MetaCall {
-        class: ObjId,
-        request: RequestId,
     },
     /// A receiver for which a function becomes a bound method.
     Bind {
@@ -368,27 +367,8 @@ pub(crate) enum Task {
         site: SiteId,
     },
     // ---- operators
-    ReflectedScalar {
-        site: SiteId,
-    },
-    Reflected {
-        site: SiteId,
-        name: Symbol,
-    },
-    /// Right operands, to be compared with the classes of the left ones.
     RightOperand {
         site: SiteId,
-    },
-    /// Right operands of which those of a class are asked first.
-    RightFirst {
-        site: SiteId,
-        class: ObjId,
-    },
-    /// Right operands of which some come before the left ones of a class, the others go to its method.
-    RightAfter {
-        site: SiteId,
-        class: ObjId,
-        argument: NodeId,
     },
     /// Answers of operator methods that may decline.
     Accept {
@@ -536,11 +516,9 @@ pub(crate) enum Fallback {
         name: Symbol,
         request: RequestId,
         receiver: NodeId,
-        reflected: Symbol,
-        right: NodeId,
     },
     /// Call the reflected method of the right operand's objects.
-    Reflected { name: Symbol, right: NodeId },
+    Reflected,
     /// `__getitem__` with 0, 1, ...: the results are the items.
     Sequence { receiver: NodeId, result: NodeId },
     /// Membership by iteration.

@@ -9,6 +9,7 @@ use crate::engine::{Activation, CellRef, Engine, NO_NODE};
 use crate::heap::{Allocation, Field, Object};
 use crate::ids::{ActId, CodeId, ModuleId, NodeId, ObjId, SiteId};
 use crate::program::CodeKind;
+use crate::python::names;
 use crate::template::{CellSource, Constant, Display, FunctionDef, Key, Local, NO_LOCAL, NameLoad, Template};
 use hognose_base::{Id, ReasonSet, Symbol, UnresolvedKind};
 use hognose_ir::SlotId;
@@ -241,7 +242,7 @@ impl Engine<'_> {
             let mapping = self
                 .heap
                 .object(Object::Instance(self.known.dict, Allocation::Inst(act, inst, 0)));
-            let foreign = self.foreign_slot(namespace, self.symbol("__annotations__"));
+            let foreign = self.foreign_slot(namespace, names::ANNOTATIONS);
             self.add_object(foreign, mapping);
         }
         for store in &template.name_stores {

@@ -12,6 +12,7 @@
 use crate::engine::{CallKind, Engine, GroupKey, Lookup, NO_NODE, Question, RequestId, Sink, SuperSink, Task};
 use crate::heap::Object;
 use crate::ids::{ModuleId, NodeId, ObjId, SiteId};
+use crate::python::names;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 use smallvec::{SmallVec, smallvec};
 
@@ -65,12 +66,8 @@ impl Engine<'_> {
                 }
             }
             Object::Cell(..) => {}
-            Object::Bound(function, receiver) if matches!(self.program.text(name), "__func__" | "__self__") => {
-                let value = if self.program.text(name) == "__self__" {
-                    receiver
-                } else {
-                    function
-                };
+            Object::Bound(function, receiver) if matches!(name, names::FUNC | names::SELF) => {
+                let value = if name == names::SELF { receiver } else { function };
                 self.plain(sink, value);
             }
             _ => self.instance_attribute(object, name, sink, site, mode),
@@ -83,7 +80,7 @@ impl Engine<'_> {
 
     pub(crate) fn instance_attribute(&mut self, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {
         let Some(class) = self.class_of(object) else { return };
-        if self.program.text(name) == "__class__" {
+        if name == names::CLASS {
             let node = self.sink_node(sink);
             self.add_object(node, class);
             return;
@@ -124,7 +121,7 @@ impl Engine<'_> {
         site: SiteId,
         mode: Lookup,
     ) {
-        let getattribute = self.symbol("__getattribute__");
+        let getattribute = names::GETATTRIBUTE;
         if matches!(mode, Lookup::Normal | Lookup::Forwarded) && self.class_may_have(class, getattribute) {
             let (receiver, new) = self.group(GroupKey::Sink(sink), class);
             self.add_object(receiver, object);
@@ -132,7 +129,7 @@ impl Engine<'_> {
                 self.computed_attribute(class, getattribute, name, sink, site, receiver);
                 // An AttributeError out of it asks `__getattr__` (CPython: `slot_tp_getattr_hook`). Where it looks in the
                 // ordinary way, that fails without a `raise` in sight.
-                let getattr = self.symbol("__getattr__");
+                let getattr = names::GETATTR;
                 if self.class_may_have(class, getattr) {
                     self.computed_attribute(class, getattr, name, sink, site, receiver);
                 }
@@ -208,7 +205,7 @@ impl Engine<'_> {
         let Some(node) = self.classes.get(class).map(|info| info.metaclass_node) else {
             return;
         };
-        if self.program.text(name) == "__class__" {
+        if name == names::CLASS {
             let result = self.sink_node(sink);
             self.add_edge(node, result);
             return;
@@ -332,17 +329,17 @@ impl Engine<'_> {
                 if through_class {
                     self.plain(sink, object);
                 } else {
-                    self.property(object, "fget", sink, site, receiver);
+                    self.property(object, names::FGET, sink, site, receiver);
                 }
             }
             Object::Instance(kind, _) if self.classes.is_subclass(kind, self.known.classmethod) => {
-                let function = self.symbol("__func__");
+                let function = names::FUNC;
                 let slot = self.attribute_slot(object, function);
                 let class = self.owner_node(receiver, class, through_class);
                 self.on(slot, Task::BindTo { sink, receiver: class });
             }
             Object::Instance(kind, _) if self.classes.is_subclass(kind, self.known.staticmethod) => {
-                let function = self.symbol("__func__");
+                let function = names::FUNC;
                 let slot = self.attribute_slot(object, function);
                 let node = self.sink_node(sink);
                 self.add_edge(slot, node);
@@ -400,7 +397,7 @@ impl Engine<'_> {
         }
     }
 
-    fn property(&mut self, property: ObjId, part: &str, sink: Sink, site: SiteId, receiver: NodeId) {
+    fn property(&mut self, property: ObjId, part: Symbol, sink: Sink, site: SiteId, receiver: NodeId) {
         let result = self.sink_node(sink);
         self.property_call(property, part, site, receiver, smallvec![], result);
     }
@@ -408,14 +405,13 @@ impl Engine<'_> {
     fn property_call(
         &mut self,
         property: ObjId,
-        part: &str,
+        part: Symbol,
         site: SiteId,
         receiver: NodeId,
         arguments: SmallVec<[NodeId; 3]>,
         result: NodeId,
     ) {
-        let name = self.symbol(part);
-        let slot = self.attribute_slot(property, name);
+        let slot = self.attribute_slot(property, part);
         let request = self.site_request(site, arguments, result, CallKind::Descriptor);
         self.on(slot, Task::Callee { request, receiver });
     }
@@ -432,7 +428,7 @@ impl Engine<'_> {
         class: Option<ObjId>,
         through_class: bool,
     ) {
-        let get = self.symbol("__get__");
+        let get = names::GET;
         if !self.class_may_have(kind, get) {
             self.plain(sink, object);
             return;
@@ -554,7 +550,11 @@ impl Engine<'_> {
 
     fn class_store_hook(&mut self, class: ObjId, name: Symbol, value: NodeId, site: SiteId) {
         let Some(meta) = self.class_of(class) else { return };
-        let hook = self.symbol(if value == NO_NODE { "__delattr__" } else { "__setattr__" });
+        let hook = if value == NO_NODE {
+            names::DELATTR
+        } else {
+            names::SETATTR
+        };
         if self.class_may_have(meta, hook) {
             let receiver = self.single(class);
             self.store_hook(meta, receiver, hook, name, value, site);
@@ -563,7 +563,11 @@ impl Engine<'_> {
 
     fn store_on_instance(&mut self, object: ObjId, name: Symbol, value: NodeId, site: SiteId, raw: bool) {
         let Some(class) = self.class_of(object) else { return };
-        let hook = self.symbol(if value == NO_NODE { "__delattr__" } else { "__setattr__" });
+        let hook = if value == NO_NODE {
+            names::DELATTR
+        } else {
+            names::SETATTR
+        };
         if !raw && self.class_may_have(class, hook) {
             let (receiver, new) = self.group(GroupKey::Store(site, name, raw), class);
             self.add_object(receiver, object);
@@ -613,13 +617,13 @@ impl Engine<'_> {
             };
             if kind == self.known.property {
                 if value == NO_NODE {
-                    self.property_call(object, "fdel", site, receiver, smallvec![], NO_NODE);
+                    self.property_call(object, names::FDEL, site, receiver, smallvec![], NO_NODE);
                 } else {
-                    self.property_call(object, "fset", site, receiver, smallvec![value], NO_NODE);
+                    self.property_call(object, names::FSET, site, receiver, smallvec![value], NO_NODE);
                 }
                 continue;
             }
-            let hook = self.symbol(if value == NO_NODE { "__delete__" } else { "__set__" });
+            let hook = if value == NO_NODE { names::DELETE } else { names::SET };
             if self.class_may_have(kind, hook) {
                 let descriptor = self.single(object);
                 let arguments = if value == NO_NODE {

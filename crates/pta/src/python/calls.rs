@@ -9,7 +9,9 @@ use crate::engine::{
     Task,
 };
 use crate::heap::{Allocation, Field, Object};
-use crate::ids::{ActId, NodeId, ObjId};
+use crate::ids::{ActId, NodeId, ObjId, SiteId};
+use crate::python::classes::Base;
+use crate::python::names;
 use crate::template::{Operation, RAISED, RETURN};
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 use hognose_ir::{ArgSource, Bindings, CallShape, ParameterKind, Signature, bind_arguments};
@@ -41,8 +43,11 @@ impl Engine<'_> {
         if receiver != NO_NODE {
             nodes.positional.push(receiver);
         }
-        match &request.arguments {
-            ArgumentSource::Nodes(list) => nodes.positional.extend(list.iter().copied()),
+        match request.arguments {
+            ArgumentSource::Nodes { first, count } => {
+                let range = first as usize..(first + count) as usize;
+                nodes.positional.extend_from_slice(&self.request_nodes[range]);
+            }
             ArgumentSource::Site => {
                 let act = self.site_acts[request.site];
                 let (Operation::Call { call, .. } | Operation::Class { call, .. }) = self.operation(request.site)
@@ -109,7 +114,7 @@ impl Engine<'_> {
     }
 
     fn call_instance(&mut self, request: RequestId, object: ObjId, class: ObjId) {
-        let name = self.symbol("__call__");
+        let name = names::CALL;
         let found = self.shared_lookup(class, name);
         let (receiver, new) = self.shared_group(GroupKey::Call(request), found);
         self.add_object(receiver, object);
@@ -137,7 +142,7 @@ impl Engine<'_> {
             raises,
             kind,
             ..
-        } = self.requests[request].clone();
+        } = self.requests[request];
         let nodes = self.argument_nodes(request, receiver);
         let keywords: SmallVec<[Symbol; 4]> = nodes.keywords.iter().map(|&(name, _)| name).collect();
         let shape = CallShape {
@@ -160,7 +165,7 @@ impl Engine<'_> {
         let context = if constant {
             None
         } else {
-            self.context_for(function, code, site)
+            self.context_for(function, code, self.clone_site(request))
         };
         let act = self.activate(code, context, None);
         self.target(site, kind, Target::Function(act));
@@ -176,6 +181,22 @@ impl Engine<'_> {
             self.add_edge(returned, result);
             let raised = self.node(act, RAISED);
             self.add_edge(raised, raises);
+        }
+    }
+
+    /// The site by which the clones that a call makes are told apart. Classes that the statements of one activation raise
+    /// without calling them share their constructors, which are given nothing but the new instance: test suites are full
+    /// of `assert`.
+    fn clone_site(&self, request: RequestId) -> SiteId {
+        let Request { site, arguments, .. } = self.requests[request];
+        let act = &self.acts[self.site_acts[site]];
+        match (arguments, self.templates[act.code].first_raise) {
+            (ArgumentSource::Nodes { count: 0, .. }, Some(first))
+                if matches!(self.operation(site), Operation::Raise { .. }) =>
+            {
+                SiteId::new(act.sites.raw() + first)
+            }
+            _ => site,
         }
     }
 
@@ -480,23 +501,21 @@ impl Engine<'_> {
     // ---- classes ----------------------------------------------------------------------------------------------------------
 
     fn call_class(&mut self, request: RequestId, class: ObjId) {
-        let name = self.symbol("__call__");
-        let metas = self.classes.get(class).map(|info| info.metaclass_node);
+        let name = names::CALL;
         let custom = self.program.facts.class_names.contains(&name);
-        if custom && let Some(metas) = metas {
+        if custom && let Some(info) = self.classes.get_mut(class) {
             // A metaclass may answer the call; `type.__call__` is what it falls back to.
-            let (_, new) = self.group(GroupKey::Call(request), class);
-            if new {
-                self.on(metas, Task::MetaCall { class, request });
-            }
+            info.callers.push(request);
+            let metas: SmallVec<[ObjId; 2]> = info.metaclasses.iter().copied().collect();
+            self.meta_call(&metas, class, request);
             return;
         }
         self.construct(request, class);
     }
 
-    /// The metaclasses of a called class.
+    /// The class was called, and these are metaclasses of it.
     pub(crate) fn meta_call(&mut self, metas: &[ObjId], class: ObjId, request: RequestId) {
-        let name = self.symbol("__call__");
+        let name = names::CALL;
         for &meta in metas {
             if meta != self.known.type_ && self.class_may_have(meta, name) {
                 let receiver = self.single(class);
@@ -520,7 +539,7 @@ impl Engine<'_> {
     }
 
     fn has_custom_meta_call(&self, class: ObjId) -> bool {
-        let name = self.symbol("__call__");
+        let name = names::CALL;
         self.classes.get(class).is_some_and(|info| {
             info.metaclasses
                 .iter()
@@ -536,61 +555,101 @@ impl Engine<'_> {
             raises,
             arguments,
             ..
-        } = self.requests[request].clone();
+        } = self.requests[request];
         self.target_class(site, class);
-        let new_name = self.symbol("__new__");
-        let instances = self.solver.node();
-        self.add_edge(instances, result);
-        let custom = self.class_may_have(class, new_name)
-            || self.program.facts.stored_attributes.contains(&new_name)
-            || self.classes.get(class).is_none_or(|info| info.orders.is_empty());
-        if custom {
-            let kind = CallKind::Construct(new_name);
-            let new = self.request(Request {
-                site,
-                arguments: arguments.clone(),
-                result: instances,
-                raises,
-                kind,
-            });
-            let receiver = self.single(class);
-            let found = self.lookup(class, new_name);
-            self.on(
-                found,
-                Task::Member {
-                    sink: Sink::New(new),
-                    site,
-                    receiver,
-                    class: Some(class),
-                    through_class: true,
-                },
-            );
-        } else {
-            let object = self.instance(class, site);
-            self.add_object(instances, object);
-        }
-        if self.classes.has_unknown_base(class) {
-            let object = self.instance(class, site);
-            self.add_object(instances, object);
-        }
-        let kind = CallKind::Construct(self.symbol("__init__"));
         let init = self.request(Request {
             site,
             arguments,
             result: NO_NODE,
             raises,
-            kind,
+            kind: CallKind::Construct(names::INIT),
         });
+        if self.customises_new(class) {
+            self.construct_by_new(request, init, class);
+            return;
+        }
+        let object = self.instance(class, site);
+        self.add_object(result, object);
+        self.initialise(&[object], init, class);
+        if let Some(info) = self.classes.get_mut(class) {
+            info.constructed.push((request, init));
+        }
+    }
+
+    /// Whether something other than `object.__new__` may make the instances of a class.
+    fn customises_new(&self, class: ObjId) -> bool {
+        let Some(info) = self.classes.get(class) else {
+            return true;
+        };
+        let stored = || {
+            self.program.facts.stored_attributes.contains(&names::NEW)
+                && (!info.any_sources.is_empty()
+                    || info.orders.iter().flatten().any(|base| match *base {
+                        Base::Class(base) if base != self.known.object => {
+                            self.heap.slot(base, Field::attribute(names::NEW)).is_some()
+                        }
+                        _ => false,
+                    }))
+        };
+        info.orders.is_empty() || self.class_may_have(class, names::NEW) || stored()
+    }
+
+    /// More is known of a class: if it has a `__new__` now, the calls that made instances without one ask it too.
+    pub(crate) fn construct_anew(&mut self, class: ObjId) {
+        if self.classes.get(class).is_none_or(|info| info.constructed.is_empty()) || !self.customises_new(class) {
+            return;
+        }
+        let Some(info) = self.classes.get_mut(class) else {
+            return;
+        };
+        for (request, init) in std::mem::take(&mut info.constructed) {
+            self.construct_by_new(request, init, class);
+        }
+    }
+
+    fn construct_by_new(&mut self, request: RequestId, init: RequestId, class: ObjId) {
+        let Request {
+            site,
+            result,
+            raises,
+            arguments,
+            ..
+        } = self.requests[request];
+        let instances = self.solver.node();
+        self.add_edge(instances, result);
+        let new = self.request(Request {
+            site,
+            arguments,
+            result: instances,
+            raises,
+            kind: CallKind::Construct(names::NEW),
+        });
+        let receiver = self.single(class);
+        let found = self.lookup(class, names::NEW);
+        self.on(
+            found,
+            Task::Member {
+                sink: Sink::New(new),
+                site,
+                receiver,
+                class: Some(class),
+                through_class: true,
+            },
+        );
+        if self.classes.has_unknown_base(class) {
+            let object = self.instance(class, site);
+            self.add_object(instances, object);
+        }
         self.on(instances, Task::Initialise { request: init, class });
     }
 
-    fn target_class(&mut self, site: crate::ids::SiteId, class: ObjId) {
+    fn target_class(&mut self, site: SiteId, class: ObjId) {
         self.target(site, CallKind::Call, Target::Class(class));
     }
 
     /// Instances that `__new__` gave.
     pub(crate) fn initialise(&mut self, objects: &[ObjId], request: RequestId, class: ObjId) {
-        let name = self.symbol("__init__");
+        let name = names::INIT;
         for &object in objects {
             let own = match self.class_of(object) {
                 Some(own) if self.classes.is_subclass(own, class) || own == class => own,
@@ -622,13 +681,12 @@ impl Engine<'_> {
     /// Calls a special method of whatever arrives at `receiver`.
     pub(crate) fn special_call(
         &mut self,
-        site: crate::ids::SiteId,
+        site: SiteId,
         receiver: NodeId,
-        name: &str,
+        name: Symbol,
         arguments: &[NodeId],
         result: NodeId,
     ) -> RequestId {
-        let name = self.symbol(name);
         let request = self.site_request(site, SmallVec::from_slice(arguments), result, CallKind::Protocol(name));
         self.on(
             receiver,

@@ -4,9 +4,10 @@
 //! `Objects/typeobject.c`, `mro_implementation`). A look-up adds an edge from the slot of each class of the order, and
 //! stops at the first class whose body certainly binds the name: nothing depends on a slot being empty.
 
-use crate::engine::{CallKind, Engine, NO_NODE, Sink, Task};
+use crate::engine::{CallKind, Engine, NO_NODE, RequestId, Sink, Task};
 use crate::heap::{Allocation, Field, Object, Step};
 use crate::ids::{ChainId, CodeId, NodeId, ObjId, SiteId};
+use crate::python::names;
 use crate::python::sharing::Part;
 use crate::template::{Local, NO_LOCAL, Operation};
 use hognose_base::{IndexVec, ReasonSet, Symbol, UnresolvedKind, define_id};
@@ -64,6 +65,10 @@ pub struct ClassInfo {
     names_metaclass: bool,
     /// Node of metaclass objects.
     pub(crate) metaclass_node: NodeId,
+    /// Calls of the class, which a metaclass may answer.
+    pub(crate) callers: Vec<RequestId>,
+    /// Calls that made an instance without asking a `__new__`, each with that of `__init__`.
+    pub(crate) constructed: Vec<(RequestId, RequestId)>,
 }
 
 /// All class objects.
@@ -79,6 +84,8 @@ pub struct ClassTable {
     /// The node of a name that a class certainly lacks.
     pub(crate) absent: FxHashMap<Symbol, NodeId>,
     dirty: Vec<ClassId>,
+    /// Counts what may change what classes have.
+    pub(crate) generation: u32,
 }
 
 impl ClassTable {
@@ -142,7 +149,7 @@ impl Engine<'_> {
             .iter()
             .map(|&local| self.node(act, local))
             .collect();
-        let metaclass = self.symbol("metaclass");
+        let metaclass = names::METACLASS;
         let mut metaclass_node = NO_NODE;
         for &(name, value) in &arguments.keywords {
             if name == metaclass {
@@ -191,7 +198,7 @@ impl Engine<'_> {
 
     /// Data model 3.3.3.6: `type.__new__` calls `__set_name__` of each value in the namespace that has it.
     fn set_names(&mut self, site: SiteId, class: ObjId, body: CodeId) {
-        if !self.program.facts.class_names.contains(&self.symbol("__set_name__")) {
+        if !self.program.facts.class_names.contains(&names::SET_NAME) {
             return;
         }
         let templates = self.templates;
@@ -199,13 +206,13 @@ impl Engine<'_> {
         for store in &templates[body].name_stores {
             let name = self.heap.object(Object::Str(store.name));
             let (slot, name) = (self.attribute_slot(class, store.name), self.single(name));
-            self.special_call(site, slot, "__set_name__", &[owner, name], NO_NODE);
+            self.special_call(site, slot, names::SET_NAME, &[owner, name], NO_NODE);
         }
     }
 
     /// Data model 3.3.3.1: `__init_subclass__` of the parent is called with the new class.
     fn subclass_hook(&mut self, site: SiteId, class: ObjId) {
-        let name = self.symbol("__init_subclass__");
+        let name = names::INIT_SUBCLASS;
         if !self.program.facts.class_names.contains(&name) {
             return;
         }
@@ -234,7 +241,7 @@ impl Engine<'_> {
 
     /// Metaclasses of a class statement arrived.
     pub(crate) fn meta_init(&mut self, metas: &[ObjId], site: SiteId, class: ObjId) {
-        let name = self.symbol("__init__");
+        let name = names::INIT;
         for &meta in metas {
             if meta == self.known.type_ || !self.class_may_have(meta, name) {
                 continue;
@@ -289,6 +296,8 @@ impl Engine<'_> {
             dirty: true,
             names_metaclass: metaclass != NO_NODE,
             metaclass_node,
+            callers: Vec::new(),
+            constructed: Vec::new(),
         };
         let id = self.classes.infos.push(info);
         self.classes.by_object.insert(class, id);
@@ -375,7 +384,11 @@ impl Engine<'_> {
 
     pub(crate) fn metaclass_arrived(&mut self, class: ObjId, objects: &[ObjId]) {
         if let Some(id) = self.classes.id(class) {
-            self.classes.infos[id].metaclasses.extend_from_slice(objects);
+            let info = &mut self.classes.infos[id];
+            info.metaclasses.extend_from_slice(objects);
+            for request in info.callers.clone() {
+                self.meta_call(objects, class, request);
+            }
         }
     }
 
@@ -576,8 +589,15 @@ impl Engine<'_> {
     /// bases.
     pub(crate) fn is_quiet_protocol(&self, name: Symbol) -> bool {
         matches!(
-            self.program.text(name),
-            "__bool__" | "__len__" | "__eq__" | "__ne__" | "__hash__" | "__getattr__" | "__getattribute__" | "__new__"
+            name,
+            names::BOOL
+                | names::LEN
+                | names::EQ
+                | names::NE
+                | names::HASH
+                | names::GETATTR
+                | names::GETATTRIBUTE
+                | names::NEW
         )
     }
 

@@ -7,6 +7,7 @@
 use crate::engine::{CallKind, Engine, GroupKey, KeyWatcher, NO_NODE, Sink, Task};
 use crate::heap::{Allocation, Field, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
+use crate::python::names;
 use crate::template::{Key, Operation};
 use hognose_base::{ReasonSet, UnresolvedKind};
 use smallvec::smallvec;
@@ -360,11 +361,10 @@ impl Engine<'_> {
     fn protocol_item(&mut self, site: SiteId, object: ObjId) {
         let Some(class) = self.class_of(object) else { return };
         let (name, result, value) = match *self.operation(site) {
-            Operation::LoadItem { result, .. } => ("__getitem__", self.site_node(site, result), NO_NODE),
-            Operation::StoreItem { value, .. } => ("__setitem__", NO_NODE, self.site_node(site, value)),
-            _ => ("__delitem__", NO_NODE, NO_NODE),
+            Operation::LoadItem { result, .. } => (names::GETITEM, self.site_node(site, result), NO_NODE),
+            Operation::StoreItem { value, .. } => (names::SETITEM, NO_NODE, self.site_node(site, value)),
+            _ => (names::DELITEM, NO_NODE, NO_NODE),
         };
-        let name = self.symbol(name);
         let key = self.item_key(site);
         let mut arguments = smallvec![key];
         if value != NO_NODE {
@@ -397,7 +397,7 @@ impl Engine<'_> {
             return;
         };
         let result = self.site_node(site, result);
-        let getitem = self.symbol("__getitem__");
+        let getitem = names::GETITEM;
         let key = self.item_key(site);
         if let Some(meta) = self.class_of(class)
             && self.class_may_have(meta, getitem)
@@ -414,7 +414,7 @@ impl Engine<'_> {
             );
             return;
         }
-        let hook = self.symbol("__class_getitem__");
+        let hook = names::CLASS_GETITEM;
         if self.class_may_have(class, hook) {
             let request = self.site_request(site, smallvec![key], result, CallKind::Protocol(hook));
             let receiver = self.single(class);

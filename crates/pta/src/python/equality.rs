@@ -9,6 +9,7 @@
 use crate::engine::{CallKind, Engine, GroupKey, NO_NODE, Task};
 use crate::heap::Object;
 use crate::ids::{NodeId, ObjId, SiteId};
+use crate::python::names;
 use smallvec::smallvec;
 
 /// The sites that look for keys in a container.
@@ -49,7 +50,7 @@ impl Engine<'_> {
 
     /// Keys were stored in a container; those that have an `__eq__` are compared with what is looked up.
     pub(crate) fn stored_keys(&mut self, objects: &[ObjId], container: ObjId) {
-        let name = self.symbol("__eq__");
+        let name = names::EQ;
         for &object in objects {
             if !self
                 .program_class(object)
@@ -92,7 +93,7 @@ impl Engine<'_> {
     /// A key is looked up in, or stored to, a container: it is hashed, and compared with the keys that are there.
     pub(crate) fn key_arrived(&mut self, site: SiteId, container: Option<ObjId>, key: ObjId) {
         let Some(class) = self.program_class(key) else { return };
-        let (hash, eq) = (self.symbol("__hash__"), self.symbol("__eq__"));
+        let (hash, eq) = (names::HASH, names::EQ);
         if self.class_may_have(class, hash) {
             let group = GroupKey::Convert(site, hash);
             self.ask(group, class, hash, key, site, smallvec![], NO_NODE);
@@ -127,7 +128,7 @@ impl Engine<'_> {
     /// Left operands of a comparison arrived that a container makes. `left` is their node where the right one may be asked
     /// for them.
     pub(crate) fn equal_left(&mut self, objects: &[ObjId], site: SiteId, left: NodeId, right: NodeId) {
-        let name = self.symbol("__eq__");
+        let name = names::EQ;
         for &object in objects {
             let class = self
                 .program_class(object)
@@ -164,7 +165,7 @@ impl Engine<'_> {
 
     /// Right operands arrived of a comparison that a container makes and whose left operand declines.
     pub(crate) fn equal_right(&mut self, objects: &[ObjId], site: SiteId, left: NodeId) {
-        let name = self.symbol("__eq__");
+        let name = names::EQ;
         for &object in objects {
             if let Some(class) = self.program_class(object)
                 && self.class_may_have(class, name)
@@ -188,7 +189,7 @@ impl Engine<'_> {
 
     /// Data model 3.3.8: an object with `__index__` is an index of a sequence.
     pub(crate) fn index_arrived(&mut self, site: SiteId, key: ObjId) {
-        let name = self.symbol("__index__");
+        let name = names::INDEX;
         if let Some(class) = self.program_class(key)
             && self.class_may_have(class, name)
         {

@@ -9,7 +9,6 @@ use crate::heap::{Allocation, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::Operation;
 use hognose_base::ReasonSet;
-use smallvec::smallvec;
 
 impl Engine<'_> {
     /// Values to be raised arrived.
@@ -19,7 +18,7 @@ impl Engine<'_> {
                 Object::Class(..) | Object::DynamicClass(_) => {
                     let request = self.request(Request {
                         site,
-                        arguments: ArgumentSource::Nodes(smallvec![]),
+                        arguments: ArgumentSource::Nodes { first: 0, count: 0 },
                         result: raises,
                         raises,
                         kind: CallKind::Call,

@@ -7,6 +7,7 @@
 use crate::engine::{Engine, RequestId, Target, Task};
 use crate::heap::{Object, Step};
 use crate::ids::{ChainId, NodeId, ObjId};
+use crate::python::names;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 
 impl Engine<'_> {
@@ -47,7 +48,7 @@ impl Engine<'_> {
     }
 
     fn intern(&self, text: &str) -> Symbol {
-        self.program.symbols.get(text).unwrap_or_else(|| self.symbol("?"))
+        self.program.symbols.get(text).unwrap_or_else(|| names::UNKNOWN)
     }
 
     /// A call of an external value.

@@ -14,6 +14,7 @@
 use crate::engine::{Engine, Lookup, Sink};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::python::classes::Base;
+use crate::python::names;
 use crate::template::Forward;
 use hognose_base::Symbol;
 
@@ -27,7 +28,7 @@ pub(crate) struct ForwardedRead {
 }
 
 /// Methods with which a class customises access to all of its attributes.
-const CUSTOMISING: [&str; 4] = ["__setattr__", "__delattr__", "__getattribute__", "__getattr__"];
+const CUSTOMISING: [Symbol; 4] = [names::SETATTR, names::DELATTR, names::GETATTRIBUTE, names::GETATTR];
 
 impl Engine<'_> {
     /// How the attribute of a site is looked up.
@@ -116,9 +117,7 @@ impl Engine<'_> {
         !(self.stored_on_classes.contains(&name)
             || self.program.facts.stores.may_bind_descriptor(name) && bound()
             || self.classes.get(class).is_some_and(any))
-            && CUSTOMISING
-                .iter()
-                .all(|method| !self.class_may_have(class, self.symbol(method)))
+            && CUSTOMISING.iter().all(|&method| !self.class_may_have(class, method))
     }
 
     /// Something is stored on a class from outside; it may be a descriptor.

@@ -7,6 +7,7 @@
 use crate::engine::{Engine, Lookup, Sink};
 use crate::heap::{Field, Object};
 use crate::ids::{ActId, ModuleId, NodeId, ObjId, SiteId};
+use crate::python::names;
 use crate::template::ImportDef;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 
@@ -160,7 +161,7 @@ impl Engine<'_> {
 
     /// A module attribute that may be made by the module's `__getattr__` (PEP 562).
     pub(crate) fn module_getattr(&mut self, module: ModuleId, name: Symbol, sink: Sink, site: SiteId) {
-        let hook = self.symbol("__getattr__");
+        let hook = names::GETATTR;
         if !self.program.binds(self.program.module_code(module), hook) {
             return;
         }

@@ -6,6 +6,7 @@ use crate::engine::{ArgumentSource, Engine, Lookup, NO_NODE, Request, RequestId,
 use crate::heap::{Field, Object};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::python::classes::Base;
+use crate::python::names;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 use std::collections::BTreeSet;
 
@@ -176,7 +177,7 @@ impl Engine<'_> {
             raises,
             kind,
             ..
-        } = self.requests[request].clone();
+        } = self.requests[request];
         self.target(site, kind, Target::Builtin(callee));
         let nodes = self.argument_nodes(request, receiver);
         let argument = |index: usize| nodes.positional.get(index).copied().unwrap_or(NO_NODE);
@@ -398,13 +399,12 @@ impl Engine<'_> {
 
     fn conversion(&mut self, intrinsic: Intrinsic, site: SiteId, value: NodeId, result: NodeId) {
         let (name, class) = match intrinsic {
-            Intrinsic::TextOf => ("__str__", self.known.str),
-            Intrinsic::ReprOf => ("__repr__", self.known.str),
-            Intrinsic::FormatOf => ("__format__", self.known.str),
-            Intrinsic::HashOf => ("__hash__", self.known.int),
-            _ => ("__len__", self.known.int),
+            Intrinsic::TextOf => (names::STR, self.known.str),
+            Intrinsic::ReprOf => (names::REPR, self.known.str),
+            Intrinsic::FormatOf => (names::FORMAT, self.known.str),
+            Intrinsic::HashOf => (names::HASH, self.known.int),
+            _ => (names::LEN, self.known.int),
         };
-        let name = self.symbol(name);
         self.on(value, Task::Convert { site, name });
         self.scalar_to(result, class);
     }
@@ -585,11 +585,12 @@ impl Engine<'_> {
 
     /// The request without its first positional argument.
     fn drop_first_argument(&mut self, request: RequestId) -> RequestId {
-        let mut copy = self.requests[request].clone();
-        if let ArgumentSource::Nodes(nodes) = &mut copy.arguments
-            && !nodes.is_empty()
+        let mut copy = self.requests[request];
+        if let ArgumentSource::Nodes { first, count } = &mut copy.arguments
+            && *count > 0
         {
-            nodes.remove(0);
+            *first += 1;
+            *count -= 1;
         }
         self.request(copy)
     }

@@ -7,6 +7,7 @@
 use crate::engine::{CallKind, Engine, Fallback, GroupKey, Question, Task};
 use crate::heap::{Field, Object, Step};
 use crate::ids::{ActId, NodeId, ObjId, SiteId};
+use crate::python::names;
 use crate::template::{Operation, RAISED, RETURN, SENT, YIELDED};
 use hognose_base::ReasonSet;
 use smallvec::smallvec;
@@ -47,7 +48,7 @@ impl Engine<'_> {
 
     fn iterate_protocol(&mut self, site: SiteId, object: ObjId, result: NodeId) {
         let Some(class) = self.class_of(object) else { return };
-        let name = self.symbol("__iter__");
+        let name = names::ITER;
         let (receiver, new) = self.kin_or_alone(GroupKey::Iterate(site, result), class, name);
         self.add_object(receiver, object);
         if new {
@@ -86,7 +87,7 @@ impl Engine<'_> {
                 Object::External(_) => self.add_object(result, object),
                 _ => {
                     let Some(class) = self.class_of(object) else { continue };
-                    let name = self.symbol("__next__");
+                    let name = names::NEXT;
                     let key = GroupKey::Next(site, result);
                     self.ask(key, class, name, object, site, smallvec![], result);
                 }
@@ -100,7 +101,7 @@ impl Engine<'_> {
 
     /// What the answers of `__getitem__` with 0, 1, ... are, as an iterator: an object whose elements they are.
     pub(crate) fn iterate_sequence(&mut self, class: ObjId, site: SiteId, receiver: NodeId, result: NodeId) {
-        let name = self.symbol("__getitem__");
+        let name = names::GETITEM;
         if !self.class_may_have(class, name) {
             return;
         }
@@ -131,7 +132,7 @@ impl Engine<'_> {
             if matches!(self.heap.get(object), Object::Generator(_)) {
                 self.add_object(result, object);
             } else {
-                self.async_step(site, object, "__aiter__", result);
+                self.async_step(site, object, names::AITER, result);
             }
         }
         self.async_reasons(site, reasons, result);
@@ -144,7 +145,7 @@ impl Engine<'_> {
                 let awaitable = self.heap.object(Object::AsyncNext(object));
                 self.add_object(result, awaitable);
             } else {
-                self.async_step(site, object, "__anext__", result);
+                self.async_step(site, object, names::ANEXT, result);
             }
         }
         self.async_reasons(site, reasons, result);
@@ -157,7 +158,7 @@ impl Engine<'_> {
         }
     }
 
-    fn async_step(&mut self, site: SiteId, object: ObjId, name: &str, result: NodeId) {
+    fn async_step(&mut self, site: SiteId, object: ObjId, name: hognose_base::Symbol, result: NodeId) {
         if let Object::External(chain) = self.heap.get(object) {
             let next = self.heap.extend_chain(chain, Step::Iterate);
             let value = self.heap.object(Object::External(next));
@@ -165,7 +166,6 @@ impl Engine<'_> {
             return;
         }
         let Some(class) = self.class_of(object) else { return };
-        let name = self.symbol(name);
         let key = GroupKey::Iterate(site, result);
         self.ask(key, class, name, object, site, smallvec![], result);
     }
@@ -180,7 +180,7 @@ impl Engine<'_> {
                     let value = self.heap.object(Object::External(next));
                     self.add_object(result, value);
                 }
-                _ => self.async_step(site, object, "__await__", result),
+                _ => self.async_step(site, object, names::AWAIT, result),
             }
         }
         self.async_reasons(site, reasons, result);

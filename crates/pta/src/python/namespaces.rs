@@ -8,6 +8,7 @@
 use crate::engine::{Engine, NO_NODE, Sink, Task};
 use crate::heap::{Allocation, Field, Object};
 use crate::ids::{NodeId, ObjId, SiteId};
+use crate::python::names;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 
 impl Engine<'_> {
@@ -30,7 +31,7 @@ impl Engine<'_> {
 
     /// `object.__dict__`, unless the class has an attribute of that name itself. Whether it was that.
     pub(crate) fn namespace_attribute(&mut self, object: ObjId, name: Symbol, sink: Sink) -> bool {
-        if self.program.text(name) != "__dict__" || !self.has_namespace(object, name) {
+        if name != names::DICT || !self.has_namespace(object, name) {
             return false;
         }
         let namespace = self.namespace_of(object);
@@ -46,7 +47,7 @@ impl Engine<'_> {
 
     /// `object.__dict__ = value`: the keys of the mapping become attributes.
     pub(crate) fn store_namespace(&mut self, object: ObjId, name: Symbol, value: NodeId, site: SiteId) {
-        if value != NO_NODE && self.program.text(name) == "__dict__" && self.has_namespace(object, name) {
+        if value != NO_NODE && name == names::DICT && self.has_namespace(object, name) {
             let to = self.namespace_of(object);
             self.on(value, Task::CopyInto { to, site });
         }

@@ -8,39 +8,40 @@
 use crate::engine::{CallKind, Engine, Fallback, GroupKey, NO_NODE, Question, Task};
 use crate::heap::{Field, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
+use crate::python::names;
 use crate::template::{Operation, formats};
 use hognose_base::{ReasonSet, Symbol};
 use hognose_ir::{BinaryOp, CompareOp, Conversion, UnaryOp};
 use smallvec::smallvec;
 
 /// The special methods of an operator: direct, reflected, in place.
-const fn binary_methods(op: BinaryOp) -> (&'static str, &'static str, &'static str) {
+const fn binary_methods(op: BinaryOp) -> (Symbol, Symbol, Symbol) {
     match op {
-        BinaryOp::Add => ("__add__", "__radd__", "__iadd__"),
-        BinaryOp::And => ("__and__", "__rand__", "__iand__"),
-        BinaryOp::FloorDivide => ("__floordiv__", "__rfloordiv__", "__ifloordiv__"),
-        BinaryOp::LeftShift => ("__lshift__", "__rlshift__", "__ilshift__"),
-        BinaryOp::MatrixMultiply => ("__matmul__", "__rmatmul__", "__imatmul__"),
-        BinaryOp::Multiply => ("__mul__", "__rmul__", "__imul__"),
-        BinaryOp::Remainder => ("__mod__", "__rmod__", "__imod__"),
-        BinaryOp::Or => ("__or__", "__ror__", "__ior__"),
-        BinaryOp::Power => ("__pow__", "__rpow__", "__ipow__"),
-        BinaryOp::RightShift => ("__rshift__", "__rrshift__", "__irshift__"),
-        BinaryOp::Subtract => ("__sub__", "__rsub__", "__isub__"),
-        BinaryOp::TrueDivide => ("__truediv__", "__rtruediv__", "__itruediv__"),
-        BinaryOp::Xor => ("__xor__", "__rxor__", "__ixor__"),
+        BinaryOp::Add => (names::ADD, names::RADD, names::IADD),
+        BinaryOp::And => (names::AND, names::RAND, names::IAND),
+        BinaryOp::FloorDivide => (names::FLOORDIV, names::RFLOORDIV, names::IFLOORDIV),
+        BinaryOp::LeftShift => (names::LSHIFT, names::RLSHIFT, names::ILSHIFT),
+        BinaryOp::MatrixMultiply => (names::MATMUL, names::RMATMUL, names::IMATMUL),
+        BinaryOp::Multiply => (names::MUL, names::RMUL, names::IMUL),
+        BinaryOp::Remainder => (names::MOD, names::RMOD, names::IMOD),
+        BinaryOp::Or => (names::OR, names::ROR, names::IOR),
+        BinaryOp::Power => (names::POW, names::RPOW, names::IPOW),
+        BinaryOp::RightShift => (names::RSHIFT, names::RRSHIFT, names::IRSHIFT),
+        BinaryOp::Subtract => (names::SUB, names::RSUB, names::ISUB),
+        BinaryOp::TrueDivide => (names::TRUEDIV, names::RTRUEDIV, names::ITRUEDIV),
+        BinaryOp::Xor => (names::XOR, names::RXOR, names::IXOR),
     }
 }
 
 /// The special method of a comparison and its reflection.
-const fn compare_methods(op: CompareOp) -> (&'static str, &'static str) {
+const fn compare_methods(op: CompareOp) -> (Symbol, Symbol) {
     match op {
-        CompareOp::Less => ("__lt__", "__gt__"),
-        CompareOp::LessEqual => ("__le__", "__ge__"),
-        CompareOp::Equal => ("__eq__", "__eq__"),
-        CompareOp::NotEqual => ("__ne__", "__ne__"),
-        CompareOp::Greater => ("__gt__", "__lt__"),
-        CompareOp::GreaterEqual => ("__ge__", "__le__"),
+        CompareOp::Less => (names::LT, names::GT),
+        CompareOp::LessEqual => (names::LE, names::GE),
+        CompareOp::Equal => (names::EQ, names::EQ),
+        CompareOp::NotEqual => (names::NE, names::NE),
+        CompareOp::Greater => (names::GT, names::LT),
+        CompareOp::GreaterEqual => (names::GE, names::LE),
     }
 }
 
@@ -49,9 +50,9 @@ pub(crate) struct Operands {
     left: NodeId,
     pub(crate) right: NodeId,
     pub(crate) result: NodeId,
-    pub(crate) direct: &'static str,
-    pub(crate) reflected: &'static str,
-    pub(crate) in_place: Option<&'static str>,
+    pub(crate) direct: Symbol,
+    pub(crate) reflected: Symbol,
+    pub(crate) in_place: Option<Symbol>,
 }
 
 impl Engine<'_> {
@@ -119,25 +120,23 @@ impl Engine<'_> {
         let Some(class) = self.class_of(object) else { return };
         if self.known.is_scalar(class) {
             self.scalar_result(site, class, operands.result);
-            if self.scalar_left.insert(site) {
-                self.on(operands.right, Task::ReflectedScalar { site });
-            }
+            self.scalar_left(site, operands);
             return;
         }
         if matches!(*self.operation(site), Operation::Compare { .. }) {
-            let direct = self.compared_by(class, self.symbol(operands.direct));
+            let direct = self.compared_by(class, operands.direct);
             if !self.class_may_have(class, direct) {
                 // `object` compares by identity, and asks the other side first.
                 let truth = self.scalar(self.known.bool_);
                 self.add_object(operands.result, truth);
-                self.ask_reflected(site, operands.right, self.symbol(operands.reflected));
+                self.ask_reflected(site, operands);
                 return;
             }
         }
         if !self.left_goes_first(site, object, class, operands) {
             return;
         }
-        let first = self.compared_by(class, self.symbol(operands.in_place.unwrap_or(operands.direct)));
+        let first = self.compared_by(class, operands.in_place.unwrap_or(operands.direct));
         let (receiver, new) = if operands.in_place.is_some() {
             self.kin_or_alone(GroupKey::Left(site), class, first)
         } else {
@@ -150,19 +149,15 @@ impl Engine<'_> {
         let kind = CallKind::Protocol(first);
         let partial = self.declining(site, operands.result);
         let request = self.method_call(class, receiver, first, site, smallvec![operands.right], partial, kind);
-        let reflected = self.symbol(operands.reflected);
         if operands.in_place.is_some() {
-            let direct = self.symbol(operands.direct);
             self.questions.push(Question::Fallback {
                 class,
                 tried: first,
                 site,
                 then: Fallback::Method {
-                    name: direct,
+                    name: operands.direct,
                     request,
                     receiver,
-                    reflected,
-                    right: operands.right,
                 },
             });
         } else {
@@ -170,18 +165,15 @@ impl Engine<'_> {
                 class,
                 tried: first,
                 site,
-                then: Fallback::Reflected {
-                    name: reflected,
-                    right: operands.right,
-                },
+                then: Fallback::Reflected,
             });
         }
     }
 
     /// `object.__ne__` asks `__eq__` and negates (data model 3.3.1), so a class without `__ne__` is compared by `__eq__`.
     pub(crate) fn compared_by(&self, class: ObjId, name: Symbol) -> Symbol {
-        if self.program.text(name) == "__ne__" && !self.class_may_have(class, name) {
-            self.symbol("__eq__")
+        if name == names::NE && !self.class_may_have(class, name) {
+            names::EQ
         } else {
             name
         }
@@ -189,13 +181,14 @@ impl Engine<'_> {
 
     /// A node for the answer of a method that may give NotImplemented, which is no result.
     pub(crate) fn declining(&mut self, site: SiteId, result: NodeId) -> NodeId {
-        if let Some(&node) = self.declined.get(&site) {
+        let known = self.operators.entry(site).or_default();
+        if known.answers == NO_NODE {
+            let node = self.solver.node();
+            known.answers = node;
+            self.on(node, Task::Accept { site, result });
             return node;
         }
-        let node = self.solver.node();
-        self.declined.insert(site, node);
-        self.on(node, Task::Accept { site, result });
-        node
+        known.answers
     }
 
     /// Answers of an operator method arrived: NotImplemented asks the reflected method, all else is the result.
@@ -204,7 +197,7 @@ impl Engine<'_> {
             match self.heap.get(object) {
                 Object::Instance(class, _) if class == self.known.not_implemented => {
                     if let Some(operands) = self.operands(site) {
-                        self.ask_reflected(site, operands.right, self.symbol(operands.reflected));
+                        self.ask_reflected(site, &operands);
                         self.ask_waiting_lefts(site, &operands);
                     }
                 }
@@ -214,20 +207,12 @@ impl Engine<'_> {
         self.add_reasons(result, reasons);
     }
 
-    /// Asks the reflected method of whatever stands on the right, once.
-    pub(crate) fn ask_reflected(&mut self, site: SiteId, right: NodeId, name: Symbol) {
-        if self.reflected_asked.insert(site) {
-            self.on(right, Task::Reflected { site, name });
-        }
-    }
-
     /// Right operands arrived whose reflected method is asked.
-    pub(crate) fn reflected(&mut self, objects: &[ObjId], site: SiteId, name: Symbol) {
-        let Some(operands) = self.operands(site) else { return };
+    pub(crate) fn reflected(&mut self, objects: &[ObjId], site: SiteId, operands: &Operands) {
+        let compares = matches!(*self.operation(site), Operation::Compare { .. });
         for &object in objects {
             let Some(class) = self.class_of(object) else { continue };
-            let name = self.compared_by(class, name);
-            let compares = matches!(*self.operation(site), Operation::Compare { .. });
+            let name = self.compared_by(class, operands.reflected);
             if self.known.is_scalar(class) || compares && !self.class_may_have(class, name) {
                 continue;
             }
@@ -238,13 +223,11 @@ impl Engine<'_> {
     }
 
     /// Right operands of a builtin scalar arrived.
-    pub(crate) fn reflected_scalar(&mut self, objects: &[ObjId], site: SiteId) {
-        let Some(operands) = self.operands(site) else { return };
-        let name = self.symbol(operands.reflected);
+    pub(crate) fn reflected_scalar(&mut self, objects: &[ObjId], site: SiteId, operands: &Operands) {
         for &object in objects {
             match self.class_of(object) {
                 Some(class) if self.known.is_scalar(class) => self.scalar_result(site, class, operands.result),
-                _ => self.reflected(&[object], site, name),
+                _ => self.reflected(&[object], site, operands),
             }
         }
         if matches!(
@@ -297,13 +280,12 @@ impl Engine<'_> {
         for &object in objects {
             if self.class_of(object) == Some(self.known.tuple) {
                 let elements = self.elements(object);
-                for name in ["__str__", "__repr__"] {
-                    let name = self.symbol(name);
+                for name in [names::STR, names::REPR] {
                     self.on(elements, Task::Convert { site, name });
                 }
             } else {
-                for name in ["__str__", "__repr__"] {
-                    self.convert(&[object], site, self.symbol(name));
+                for name in [names::STR, names::REPR] {
+                    self.convert(&[object], site, name);
                 }
             }
         }
@@ -333,11 +315,10 @@ impl Engine<'_> {
         };
         let result = self.site_node(site, result);
         let name = match op {
-            UnaryOp::Negative => "__neg__",
-            UnaryOp::Positive => "__pos__",
-            _ => "__invert__",
+            UnaryOp::Negative => names::NEG,
+            UnaryOp::Positive => names::POS,
+            _ => names::INVERT,
         };
-        let name = self.symbol(name);
         for &object in objects {
             if let Object::External(chain) = self.heap.get(object) {
                 let next = self.heap.extend_chain(chain, Step::Operator);
@@ -361,7 +342,7 @@ impl Engine<'_> {
 
     /// Values arrived whose truth decides.
     pub(crate) fn truth(&mut self, objects: &[ObjId], site: SiteId) {
-        let (truth, length) = (self.symbol("__bool__"), self.symbol("__len__"));
+        let (truth, length) = (names::BOOL, names::LEN);
         for &object in objects {
             let Some(class) = self.program_class(object) else {
                 continue;
@@ -396,7 +377,7 @@ impl Engine<'_> {
             return;
         };
         let item = self.site_node(site, item);
-        let name = self.symbol("__contains__");
+        let name = names::CONTAINS;
         for &object in objects {
             if matches!(self.heap.get(object), Object::External(_)) {
                 self.note_reasons(site, hognose_base::UnresolvedKind::External.into());
@@ -442,11 +423,11 @@ impl Engine<'_> {
             return;
         };
         let name = match conversion {
-            None => "__format__",
-            Some(Conversion::Str) => "__str__",
-            Some(Conversion::Repr | Conversion::Ascii) => "__repr__",
+            None => names::FORMAT,
+            Some(Conversion::Str) => names::STR,
+            Some(Conversion::Repr | Conversion::Ascii) => names::REPR,
         };
-        self.convert(objects, site, self.symbol(name));
+        self.convert(objects, site, name);
     }
 
     /// Calls a conversion method of objects of the program. `object.__format__` and `object.__str__` of the model lead
@@ -457,13 +438,11 @@ impl Engine<'_> {
                 continue;
             };
             // `object` has the methods that make text, and no others.
-            if matches!(self.program.text(name), "__int__" | "__float__" | "__index__")
-                && !self.class_may_have(class, name)
-            {
+            if matches!(name, names::INT | names::FLOAT | names::INDEX) && !self.class_may_have(class, name) {
                 continue;
             }
             // `__format__` is given the format specification.
-            let arguments = if self.program.text(name) == "__format__" {
+            let arguments = if name == names::FORMAT {
                 let text = self.scalar(self.known.str);
                 smallvec![self.single(text)]
             } else {

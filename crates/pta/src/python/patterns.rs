@@ -8,6 +8,7 @@ use super::intrinsics::NamedAccess;
 use crate::engine::{Engine, Lookup, Sink, Task};
 use crate::heap::{Field, Object};
 use crate::ids::{NodeId, ObjId, SiteId};
+use crate::python::names;
 use crate::template::{Key, Operation};
 use hognose_base::ReasonSet;
 
@@ -62,7 +63,7 @@ impl Engine<'_> {
             }
             return;
         }
-        let name = self.symbol("__match_args__");
+        let name = names::MATCH_ARGS;
         let found = self.lookup(class, name);
         for (at, &target) in targets.iter().enumerate() {
             let position = i32::try_from(at).unwrap_or(i32::MAX);

@@ -15,30 +15,51 @@ use crate::template::Operation;
 use hognose_base::ReasonSet;
 use smallvec::{SmallVec, smallvec};
 
-/// The classes of the operands that arrived at a site.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OperandClasses {
-    /// Each with the node of those right operands that do not come before it, where some may; else [`NO_NODE`].
+/// What an operator has found out about its operands.
+#[derive(Clone, Debug)]
+pub(crate) struct OperatorState {
+    /// Classes of left operands that are no builtin scalars. Each with the node of those right operands that do not come
+    /// before it, where some may; else [`NO_NODE`].
     lefts: SmallVec<[(ObjId, NodeId); 2]>,
     rights: SmallVec<[ObjId; 2]>,
     /// Classes of right operands whose reflected method is asked first.
     first: SmallVec<[ObjId; 1]>,
+    /// Whether a left operand is a builtin scalar, which declines what it does not know at once.
+    scalar_left: bool,
+    /// Whether a method of a left operand may be missing or decline, so that every right one is asked.
+    reflects: bool,
+    /// Whether right operands are listened to.
+    listens: bool,
+    /// The answers of operator methods, or [`NO_NODE`].
+    pub(crate) answers: NodeId,
+}
+
+impl Default for OperatorState {
+    fn default() -> Self {
+        Self {
+            lefts: SmallVec::new(),
+            rights: SmallVec::new(),
+            first: SmallVec::new(),
+            scalar_left: false,
+            reflects: false,
+            listens: false,
+            answers: NO_NODE,
+        }
+    }
 }
 
 impl Engine<'_> {
     /// A left operand arrived. Its method is to be asked here and now, unless some right operand may come first: then this
     /// returns false, and it is asked when another one arrives.
     pub(crate) fn left_goes_first(&mut self, site: SiteId, object: ObjId, class: ObjId, operands: &Operands) -> bool {
-        let in_place = operands
-            .in_place
-            .is_some_and(|name| self.class_may_have(class, self.symbol(name)));
+        let in_place = operands.in_place.is_some_and(|name| self.class_may_have(class, name));
         if in_place {
             return true;
         }
-        let known = self.operand_classes.get(&site);
+        let known = self.operators.get(&site);
         let argument = match known.and_then(|known| known.lefts.iter().find(|&&(left, _)| left == class)) {
             Some(&(_, argument)) => argument,
-            None => self.new_left(site, class, known.is_none(), operands),
+            None => self.new_left(site, class, operands),
         };
         if argument == NO_NODE {
             return true;
@@ -48,62 +69,158 @@ impl Engine<'_> {
         false
     }
 
-    fn new_left(&mut self, site: SiteId, class: ObjId, fresh: bool, operands: &Operands) -> NodeId {
-        let yields = self
-            .with_subclasses(class)
-            .into_iter()
-            .any(|right| self.outranks(site, right, class, operands, true));
+    fn new_left(&mut self, site: SiteId, class: ObjId, operands: &Operands) -> NodeId {
+        let compares = matches!(*self.operation(site), Operation::Compare { .. });
+        let yields = self.may_yield(class, operands, compares);
         let argument = if yields { self.solver.node() } else { NO_NODE };
-        let known = self.operand_classes.entry(site).or_default();
+        let known = self.operators.entry(site).or_default();
         known.lefts.push((class, argument));
-        let rights = known.rights.clone();
-        for right in rights {
+        for right in known.rights.clone() {
             self.rank(site, class, right, operands);
         }
-        if fresh {
-            self.on(operands.right, Task::RightOperand { site });
-        }
-        if yields {
-            self.on(operands.right, Task::RightAfter { site, class, argument });
+        // Those that are there already have been handed out, or will be.
+        if self.listens_right(site, operands) {
+            if self.operators[&site].rights.is_empty() {
+                self.right_classes(site, operands);
+            }
+            if yields {
+                let rights = self.rights(operands);
+                let reasons = match operands.right {
+                    NO_NODE => ReasonSet::EMPTY,
+                    right => self.solver.reasons(right),
+                };
+                self.right_after(&rights, reasons, site, class, argument, operands);
+            }
         }
         argument
     }
 
-    /// Right operands arrived at a site with left operands that are no builtin scalars.
-    pub(crate) fn right_operand(&mut self, objects: &[ObjId], site: SiteId) {
+    /// Whether some subclass of the class, as a right operand, may come before it.
+    fn may_yield(&mut self, class: ObjId, operands: &Operands, compares: bool) -> bool {
+        let key = (class, operands.reflected, compares);
+        let state = self.classes.generation;
+        if let Some(&(known, answer)) = self.yielding.get(&key)
+            && known == state
+        {
+            return answer;
+        }
+        let answer = self
+            .with_subclasses(class)
+            .into_iter()
+            .any(|right| self.outranks(right, class, operands, compares, true));
+        self.yielding.insert(key, (state, answer));
+        answer
+    }
+
+    /// The right operands so far.
+    fn rights(&self, operands: &Operands) -> SmallVec<[ObjId; 6]> {
+        if operands.right == NO_NODE {
+            return SmallVec::new();
+        }
+        self.solver.set(operands.right).members()
+    }
+
+    /// Listens to the right operands of a site. Whether that was done before.
+    fn listens_right(&mut self, site: SiteId, operands: &Operands) -> bool {
+        let known = self.operators.entry(site).or_default();
+        let before = std::mem::replace(&mut known.listens, true);
+        if !before {
+            self.on(operands.right, Task::RightOperand { site });
+        }
+        before
+    }
+
+    /// A left operand is a builtin scalar.
+    pub(crate) fn scalar_left(&mut self, site: SiteId, operands: &Operands) {
+        let known = self.operators.entry(site).or_default();
+        if !std::mem::replace(&mut known.scalar_left, true) && self.listens_right(site, operands) {
+            let rights = self.rights(operands);
+            self.reflected_scalar(&rights, site, operands);
+        }
+    }
+
+    /// Asks the reflected method of whatever stands on the right.
+    pub(crate) fn ask_reflected(&mut self, site: SiteId, operands: &Operands) {
+        let known = self.operators.entry(site).or_default();
+        if !std::mem::replace(&mut known.reflects, true) && self.listens_right(site, operands) {
+            let rights = self.rights(operands);
+            self.reflected(&rights, site, operands);
+        }
+    }
+
+    /// Right operands arrived.
+    pub(crate) fn right_operand(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
         let Some(operands) = self.operands(site) else { return };
+        let Some(known) = self.operators.get(&site) else { return };
+        if known.scalar_left {
+            self.reflected_scalar(objects, site, &operands);
+        }
+        self.rank_rights(objects, site, &operands);
+        let known = &self.operators[&site];
+        if known.reflects {
+            self.reflected(objects, site, &operands);
+        } else if !known.first.is_empty() {
+            let first = known.first.clone();
+            for &object in objects {
+                if self.class_of(object).is_some_and(|class| first.contains(&class)) {
+                    self.reflected(&[object], site, &operands);
+                }
+            }
+        }
+        for (class, argument) in self.operators[&site].lefts.clone() {
+            if argument != NO_NODE {
+                self.right_after(objects, reasons, site, class, argument, &operands);
+            }
+        }
+    }
+
+    /// The first left operand that is no builtin scalar arrived after some right ones.
+    fn right_classes(&mut self, site: SiteId, operands: &Operands) {
+        let rights = self.rights(operands);
+        self.rank_rights(&rights, site, operands);
+    }
+
+    /// Compares the classes of right operands with those of the left ones that are no builtin scalars.
+    fn rank_rights(&mut self, objects: &[ObjId], site: SiteId, operands: &Operands) {
         for &object in objects {
             let Some(class) = self.class_of(object) else { continue };
-            let Some(known) = self.operand_classes.get_mut(&site) else {
+            let Some(known) = self.operators.get_mut(&site) else {
                 continue;
             };
-            if self.known.is_scalar(class) || known.rights.contains(&class) {
+            if known.lefts.is_empty() || self.known.is_scalar(class) || known.rights.contains(&class) {
                 continue;
             }
             known.rights.push(class);
-            let lefts = known.lefts.clone();
-            for (left, _) in lefts {
-                self.rank(site, left, class, &operands);
+            for (left, _) in known.lefts.clone() {
+                self.rank(site, left, class, operands);
             }
         }
     }
 
     /// Asks the reflected method of the right operands of a class first, if it comes before the left class.
     fn rank(&mut self, site: SiteId, left: ObjId, right: ObjId, operands: &Operands) {
-        if !self.outranks(site, right, left, operands, false) {
+        let compares = matches!(*self.operation(site), Operation::Compare { .. });
+        if !self.outranks(right, left, operands, compares, false) {
             return;
         }
-        let known = self.operand_classes.entry(site).or_default();
-        if !known.first.contains(&right) {
-            known.first.push(right);
-            self.on(operands.right, Task::RightFirst { site, class: right });
+        let known = self.operators.entry(site).or_default();
+        if known.first.contains(&right) {
+            return;
+        }
+        known.first.push(right);
+        if !known.reflects {
+            let rights = self.rights(operands);
+            for object in rights {
+                if self.class_of(object) == Some(right) {
+                    self.reflected(&[object], site, operands);
+                }
+            }
         }
     }
 
     /// Whether the reflected method of the right class is asked before the left one's: certainly so, or possibly.
-    fn outranks(&mut self, site: SiteId, right: ObjId, left: ObjId, operands: &Operands, certainly: bool) -> bool {
-        let compares = matches!(*self.operation(site), Operation::Compare { .. });
-        let name = self.compared_by(right, self.symbol(operands.reflected));
+    fn outranks(&mut self, right: ObjId, left: ObjId, operands: &Operands, compares: bool, certainly: bool) -> bool {
+        let name = self.compared_by(right, operands.reflected);
         if right == left || !self.class_may_have(right, name) {
             return false;
         }
@@ -118,32 +235,22 @@ impl Engine<'_> {
         below && (compares || self.shared_lookup(right, name) != self.shared_lookup(left, name))
     }
 
-    /// Right operands arrived of which those of a class are asked first.
-    pub(crate) fn right_first(&mut self, objects: &[ObjId], site: SiteId, class: ObjId) {
-        let Some(operands) = self.operands(site) else { return };
-        let name = self.symbol(operands.reflected);
-        for &object in objects {
-            if self.class_of(object) == Some(class) {
-                self.reflected(&[object], site, name);
-            }
-        }
-    }
-
     /// Right operands arrived: those that do not come before the left class are given to its method.
-    pub(crate) fn right_after(
+    fn right_after(
         &mut self,
         objects: &[ObjId],
         reasons: ReasonSet,
         site: SiteId,
         class: ObjId,
         argument: NodeId,
+        operands: &Operands,
     ) {
-        let Some(operands) = self.operands(site) else { return };
+        let compares = matches!(*self.operation(site), Operation::Compare { .. });
         let mut any = !reasons.is_empty();
         for &object in objects {
             let first = self
                 .class_of(object)
-                .is_some_and(|right| self.outranks(site, right, class, &operands, true));
+                .is_some_and(|right| self.outranks(right, class, operands, compares, true));
             if !first {
                 self.add_object(argument, object);
                 any = true;
@@ -151,13 +258,13 @@ impl Engine<'_> {
         }
         self.add_reasons(argument, reasons);
         if any {
-            self.ask_left(site, class, argument, &operands);
+            self.ask_left(site, class, argument, operands);
         }
     }
 
     /// A method at the site declined: the left operands that waited are asked with every right operand.
     pub(crate) fn ask_waiting_lefts(&mut self, site: SiteId, operands: &Operands) {
-        let Some(known) = self.operand_classes.get(&site) else {
+        let Some(known) = self.operators.get(&site) else {
             return;
         };
         for (class, argument) in known.lefts.clone() {
@@ -173,7 +280,7 @@ impl Engine<'_> {
         if !self.asked_lefts.insert(argument) {
             return;
         }
-        let name = self.compared_by(class, self.symbol(operands.direct));
+        let name = self.compared_by(class, operands.direct);
         let (receiver, _) = self.group(GroupKey::Left(site), class);
         let partial = self.declining(site, operands.result);
         let kind = CallKind::Protocol(name);
@@ -182,10 +289,7 @@ impl Engine<'_> {
             class,
             tried: name,
             site,
-            then: Fallback::Reflected {
-                name: self.symbol(operands.reflected),
-                right: operands.right,
-            },
+            then: Fallback::Reflected,
         });
     }
 }

@@ -8,6 +8,7 @@ use crate::engine::{Engine, Fallback, NO_NODE, Question, Sink, Task};
 use crate::heap::{Allocation, Object};
 use crate::ids::{ActId, NodeId, ObjId};
 use crate::program::CodeKind;
+use crate::python::names;
 use crate::template::Operation;
 use hognose_base::{ReasonSet, UnresolvedKind};
 use rustc_hash::FxHashSet;
@@ -48,7 +49,7 @@ impl Engine<'_> {
                 sink,
                 site,
             } => {
-                let hook = self.symbol("__getattr__");
+                let hook = names::GETATTR;
                 if !self.class_may_have(class, hook) {
                     return;
                 }
@@ -72,8 +73,6 @@ impl Engine<'_> {
                         name,
                         request,
                         receiver,
-                        reflected,
-                        right,
                     } => {
                         let class_found = self.lookup(class, name);
                         self.on(
@@ -90,11 +89,13 @@ impl Engine<'_> {
                             class,
                             tried: name,
                             site,
-                            then: Fallback::Reflected { name: reflected, right },
+                            then: Fallback::Reflected,
                         });
                     }
-                    Fallback::Reflected { name, right } => {
-                        self.ask_reflected(site, right, name);
+                    Fallback::Reflected => {
+                        if let Some(operands) = self.operands(site) {
+                            self.ask_reflected(site, &operands);
+                        }
                     }
                     Fallback::Sequence { receiver, result } => {
                         self.iterate_sequence(class, site, receiver, result);
@@ -291,7 +292,7 @@ impl Engine<'_> {
     fn entry_instance(&mut self, class: ObjId) -> ObjId {
         let instance = self.heap.object(Object::Instance(class, Allocation::Entry));
         if self.entry_instances.insert(instance) {
-            let name = self.symbol("__init__");
+            let name = names::INIT;
             let found = self.lookup(class, name);
             self.on(found, Task::EntryInit { instance });
         }

@@ -12,6 +12,7 @@ use crate::engine::{CallKind, Engine, GroupKey, Lookup, NO_NODE, Question, Sink,
 use crate::heap::{Field, Object, Step};
 use crate::ids::{ChainId, CodeId, NodeId, ObjId};
 use crate::python::classes::Base;
+use crate::python::names;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -70,7 +71,7 @@ impl Engine<'_> {
     /// whose `__getattr__` is asked for what is missing, has look-ups of its own.
     fn resolution(&self, class: ObjId, name: Symbol) -> Option<Vec<Part>> {
         let info = self.classes.get(class)?;
-        if info.orders.is_empty() || self.class_may_have(class, self.symbol("__getattr__")) {
+        if info.orders.is_empty() || self.class_may_have(class, names::GETATTR) {
             return None;
         }
         let mut parts: Vec<Part> = info.any_sources.iter().map(|&node| Part::Any(node)).collect();
@@ -225,11 +226,15 @@ impl Engine<'_> {
         if self.classes.get(class).is_none() {
             return;
         }
+        self.classes.generation += 1;
         let affected = self.with_subclasses(class);
         for &class in &affected {
             self.reconnect(class, name);
         }
         self.resolve_anew(&affected, Some(name), &[]);
+        if name == names::NEW {
+            affected.iter().for_each(|&class| self.construct_anew(class));
+        }
     }
 
     /// A class and all classes below it.
@@ -288,7 +293,8 @@ impl Engine<'_> {
 
     /// After a new linearisation of a class.
     pub(crate) fn relinearised(&mut self, class: ObjId) {
-        let getattr = self.symbol("__getattr__");
+        self.classes.generation += 1;
+        let getattr = names::GETATTR;
         let may_have = self.class_may_have(class, getattr);
         let Some(info) = self.classes.get(class) else { return };
         let mut fresh: Vec<NodeId> = info
@@ -309,6 +315,7 @@ impl Engine<'_> {
             info.any_sources.extend(&fresh);
         }
         self.resolve_anew(&[class], None, &fresh);
+        self.construct_anew(class);
         self.settle_forwarded(class);
         if hook || !fresh.is_empty() {
             self.ask_more(class, hook, &fresh);
@@ -330,6 +337,7 @@ impl Engine<'_> {
         }
         self.resolve_anew(&affected, None, &[node]);
         for &class in &affected {
+            self.construct_anew(class);
             self.settle_forwarded(class);
             self.ask_more(class, false, &[node]);
         }
@@ -367,7 +375,7 @@ impl Engine<'_> {
         if mode == Lookup::Special {
             return;
         }
-        let getattr = self.symbol("__getattr__");
+        let getattr = names::GETATTR;
         if self.class_may_have(class, getattr) {
             if let Some(info) = self.classes.get_mut(class) {
                 info.asks = true;

@@ -1,8 +1,8 @@
 //! Builds the template of one code object from its SSA form.
 
 use super::{
-    Arguments, Callee, Constant, Display, FIRST_FREE_LOCAL, Key, Local, NO_LOCAL, Operation, RAISED, RETURN, SENT,
-    Template, YIELDED,
+    Arguments, Callee, Constant, Display, FIRST_FREE_LOCAL, Key, Local, NO_LOCAL, NameLoad, Operation, RAISED, RETURN,
+    SENT, Template, YIELDED,
 };
 use crate::ids::{CodeId, ModuleId};
 use crate::program::{CodeKind, Program};
@@ -72,6 +72,8 @@ pub(super) struct Builder<'a> {
     merged: Vec<Local>,
     pub(super) function_of: FxHashMap<Local, usize>,
     pub(super) free_cells: FxHashMap<SlotId, Local>,
+    /// What loads of names of the enclosing scopes give: every load of one sees the same.
+    pub(super) outer_names: FxHashMap<NameId, Local>,
     depth: u32,
 }
 
@@ -102,6 +104,7 @@ impl<'a> Builder<'a> {
             merged: vec![NO_LOCAL; body.ssa.vars.len()],
             function_of: FxHashMap::default(),
             free_cells: FxHashMap::default(),
+            outer_names: FxHashMap::default(),
             depth: 0,
         }
     }
@@ -544,6 +547,7 @@ impl<'a> Builder<'a> {
                 Some(constant) => Resolved::Constant(constant),
                 None => self.opaque(inst, output),
             },
+            Op::LoadGlobal(name) if self.is_outer_load(inst) => Resolved::Local(self.outer_name(name)),
             Op::UnpackSequence(count) => match self.unpacked_operand(inst, count, output) {
                 Some(value) => self.resolve(value),
                 None => self.opaque(inst, output),
@@ -579,6 +583,28 @@ impl<'a> Builder<'a> {
 
     fn resolve_refined(&mut self, of: ValueId, edge: hognose_ir::EdgeId) -> Resolved {
         self.refined(of, edge).unwrap_or_else(|| self.resolve(of))
+    }
+
+    /// Whether a load of a global is by code that does not keep track of it.
+    pub(super) fn is_outer_load(&self, inst: InstId) -> bool {
+        self.program.codes[self.code].kind != CodeKind::Module || self.ssa.inputs(inst).is_empty()
+    }
+
+    /// The local of a name of the enclosing scopes.
+    fn outer_name(&mut self, name: NameId) -> Local {
+        if let Some(&local) = self.outer_names.get(&name) {
+            return local;
+        }
+        let result = self.fresh();
+        self.outer_names.insert(name, result);
+        let name = self.name(name);
+        self.template.name_loads.push(NameLoad {
+            name,
+            result,
+            own: false,
+            outer: true,
+        });
+        result
     }
 
     /// `a, b = x, y` as the compiler leaves it: output of the unpacking is an operand of the display.

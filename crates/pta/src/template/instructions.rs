@@ -149,7 +149,6 @@ impl Builder<'_> {
                     result,
                     own: true,
                     outer: false,
-                    inst,
                 });
                 self.load_cell(slot, result, inst);
                 inputs.last().into_iter().for_each(|&value| self.copy(value, result));
@@ -165,13 +164,14 @@ impl Builder<'_> {
                 let result = self.last_result(inst);
                 inputs.first().into_iter().for_each(|&value| self.copy(value, result));
             }
-            Op::LoadGlobal(name) if kind == CodeKind::Module && !inputs.is_empty() => {
+            Op::LoadGlobal(name) if !self.is_outer_load(inst) => {
                 let unbound = self.may_be_unbound(inputs[0]);
                 self.load_name(inst, name, true, unbound);
                 let result = self.last_result(inst);
                 self.copy(inputs[0], result);
             }
-            Op::LoadGlobal(name) => self.load_name(inst, name, false, true),
+            // Made where its value is wanted.
+            Op::LoadGlobal(_) => {}
             Op::StoreDeref(slot) => {
                 let value = self.local_at(inputs, 0);
                 match self.free_cells.get(&slot).copied() {
@@ -202,7 +202,6 @@ impl Builder<'_> {
                 result,
                 own,
                 outer,
-                inst,
             });
         }
     }
@@ -649,6 +648,8 @@ impl Builder<'_> {
             );
         } else {
             let value = self.local_at(inputs, 0);
+            let operation = u32::try_from(self.template.operations.len()).unwrap_or(u32::MAX);
+            self.template.first_raise.get_or_insert(operation);
             self.emit(Operation::Raise { value }, inst, raises);
         }
     }

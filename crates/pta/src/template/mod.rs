@@ -336,8 +336,6 @@ pub(crate) struct NameLoad {
     pub own: bool,
     /// Whether globals and builtins are asked (the own namespace may lack it).
     pub outer: bool,
-    /// The instruction.
-    pub inst: InstId,
 }
 
 /// An import whose module is resolved when the template is instantiated.
@@ -428,6 +426,8 @@ pub(crate) struct Template {
     pub forwards: Vec<Forward>,
     /// What is thrown into a generator: it is raised at every suspension.
     pub thrown: Option<Local>,
+    /// The first operation that raises something.
+    pub first_raise: Option<u32>,
     /// Whether the code could not be lifted.
     pub is_empty: bool,
 }
