@@ -17,6 +17,9 @@ pub(crate) struct Listener(pub u32);
 
 const END: u32 = u32::MAX;
 
+/// No edge.
+const NO_EDGE: u32 = u32::MAX >> 1;
+
 /// Edges from which on a node's edges are looked up in the hash table instead of its list.
 const FEW_EDGES: u32 = 6;
 
@@ -53,27 +56,52 @@ pub struct SolverStats {
     pub bytes: u64,
 }
 
-/// All there is to a node, side by side: whoever touches one part touches the others.
+/// All there is to a node, side by side and within one cache line: whoever touches one part touches the others.
 #[derive(Debug)]
+#[repr(align(32))]
 struct Node {
     set: PtsSet,
     reasons: ReasonSet,
-    /// Union-find over merged nodes: the node itself, unless it was merged into another.
-    parent: NodeId,
-    /// First of its edges.
+    /// First of its edges; the highest bit says that they are more than a few.
     edges: u32,
     /// First of its listeners.
     listeners: u32,
-    /// 1 + place in the pending deltas, or 0.
-    pending: u32,
-    /// Number of its edges.
-    degree: u32,
+    /// 0, or 1 + place in the pending deltas, or with the highest bit set the node into which it was merged: such a node
+    /// has nothing pending.
+    state: u32,
 }
 
+/// Bit of [`Node::edges`] and [`Node::state`].
+const FLAG: u32 = 1 << 31;
+
 impl Node {
+    const NEW: Self = Self {
+        set: PtsSet::Empty,
+        reasons: ReasonSet::EMPTY,
+        edges: NO_EDGE,
+        listeners: END,
+        state: 0,
+    };
+
     /// Whether nobody reads the node yet. What arrives need not be delivered then: whoever comes gets the whole set.
     const fn is_unread(&self) -> bool {
-        self.edges == END && self.listeners == END
+        self.edges == NO_EDGE && self.listeners == END
+    }
+    /// First of its edges, or [`NO_EDGE`].
+    const fn first_edge(&self) -> u32 {
+        self.edges & !FLAG
+    }
+    /// Whether its edges are more than a few, and so in the hash table.
+    const fn has_many_edges(&self) -> bool {
+        self.edges & FLAG != 0
+    }
+    /// What it was merged into (union-find).
+    const fn parent(&self) -> Option<NodeId> {
+        if self.state & FLAG == 0 {
+            None
+        } else {
+            Some(NodeId::new(self.state & !FLAG))
+        }
     }
 }
 
@@ -106,8 +134,8 @@ impl Pending {
     /// The delta of a node that someone reads; the node is put on the worklist if it is not there.
     #[inline]
     fn of(&mut self, node: &mut Node, id: NodeId) -> &mut Delta {
-        if node.pending == 0 {
-            node.pending = match self.free.pop() {
+        if node.state == 0 {
+            node.state = match self.free.pop() {
                 Some(place) => place,
                 None => {
                     self.deltas.push(Delta::default());
@@ -116,7 +144,7 @@ impl Pending {
             };
             self.queue.push_back(id);
         }
-        &mut self.deltas[node.pending as usize - 1]
+        &mut self.deltas[node.state as usize - 1]
     }
 }
 
@@ -134,15 +162,8 @@ impl Solver {
     /// So many new nodes in a row; the first.
     pub(crate) fn nodes(&mut self, count: u32) -> NodeId {
         let first = self.nodes.next_id();
-        self.nodes.extend((first.raw()..first.raw() + count).map(|id| Node {
-            set: PtsSet::Empty,
-            reasons: ReasonSet::EMPTY,
-            parent: NodeId::new(id),
-            edges: END,
-            listeners: END,
-            pending: 0,
-            degree: 0,
-        }));
+        self.nodes
+            .extend(std::iter::repeat_with(|| Node::NEW).take(count as usize));
         first
     }
     /// Number of nodes.
@@ -154,19 +175,17 @@ impl Solver {
     #[inline]
     #[must_use]
     pub(crate) fn find(&self, mut node: NodeId) -> NodeId {
-        loop {
-            let parent = self.nodes[node].parent;
-            if parent == node {
-                return node;
-            }
+        while let Some(parent) = self.nodes[node].parent() {
             node = parent;
         }
+        node
     }
     fn find_compress(&mut self, node: NodeId) -> NodeId {
         let root = self.find(node);
         let mut at = node;
-        while self.nodes[at].parent != root {
-            at = std::mem::replace(&mut self.nodes[at].parent, root);
+        while let Some(parent) = self.nodes[at].parent() {
+            self.nodes[at].state = root.raw() | FLAG;
+            at = parent;
         }
         root
     }
@@ -211,11 +230,11 @@ impl Solver {
     /// Whether an edge is there already. Most nodes have one or two, which are compared faster than hashed.
     fn knows_edge(&self, from: NodeId, to: NodeId) -> bool {
         let node = &self.nodes[from];
-        if node.degree > FEW_EDGES {
+        if node.has_many_edges() {
             return self.known_edges.contains(&(from, to));
         }
-        let mut at = node.edges;
-        while at != END {
+        let mut at = node.first_edge();
+        while at != NO_EDGE {
             let link = self.edges[at as usize];
             if link.item == to {
                 return true;
@@ -226,29 +245,38 @@ impl Solver {
     }
 
     fn link(&mut self, from: NodeId, to: NodeId) {
-        let place = u32::try_from(self.edges.len()).unwrap_or(END);
-        let node = &mut self.nodes[from];
+        let place = u32::try_from(self.edges.len()).map_or(NO_EDGE, |place| place.min(NO_EDGE));
         self.edges.push(Link {
             item: to,
-            next: node.edges,
+            next: self.nodes[from].first_edge(),
         });
-        node.edges = place;
-        node.degree += 1;
         self.stats.edges += 1;
-        if node.degree > FEW_EDGES {
-            self.remember_edges(from);
-        }
+        self.put_first(from, place);
     }
 
-    /// Keeps the hash table complete for a node with many edges: all of them when it gets there, then the newest.
-    fn remember_edges(&mut self, from: NodeId) {
-        let node = &self.nodes[from];
-        let newest_only = node.degree > FEW_EDGES + 1;
-        let mut at = node.edges;
-        while at != END {
-            let link = self.edges[at as usize];
-            self.known_edges.insert((from, link.item));
-            at = if newest_only { END } else { link.next };
+    /// Makes an edge the first of a node, and keeps the hash table complete: once a node has many edges, all are in it.
+    fn put_first(&mut self, from: NodeId, place: u32) {
+        let node = &mut self.nodes[from];
+        if node.has_many_edges() {
+            node.edges = place | FLAG;
+            self.known_edges.insert((from, self.edges[place as usize].item));
+            return;
+        }
+        node.edges = place;
+        let mut count = 0;
+        let mut at = place;
+        while at != NO_EDGE {
+            count += 1;
+            at = self.edges[at as usize].next;
+        }
+        if count > FEW_EDGES {
+            node.edges = place | FLAG;
+            at = place;
+            while at != NO_EDGE {
+                let link = self.edges[at as usize];
+                self.known_edges.insert((from, link.item));
+                at = link.next;
+            }
         }
     }
 
@@ -326,8 +354,8 @@ impl Solver {
             objects: node.set.members(),
             reasons: node.reasons,
         };
-        if node.pending != 0 {
-            let late = &self.pending.deltas[node.pending as usize - 1];
+        if node.state != 0 {
+            let late = &self.pending.deltas[node.state as usize - 1];
             if late.objects.len() < 16 {
                 delta.objects.retain(|object| !late.objects.contains(object));
             } else {
@@ -346,14 +374,14 @@ impl Solver {
         let id = self.pending.queue.pop_front()?;
         self.stats.steps += 1;
         let node = &mut self.nodes[id];
-        let place = std::mem::take(&mut node.pending);
+        let place = std::mem::take(&mut node.state);
         let size = node.set.len();
-        let mut at = node.edges;
+        let mut at = node.first_edge();
         let mut delta = std::mem::take(&mut self.pending.deltas[place as usize - 1]);
         delta.objects.sort_unstable();
         self.pending.free.push(place);
         let mut cycle_with = None;
-        while at != END {
+        while at != NO_EDGE {
             let link = self.edges[at as usize];
             at = link.next;
             let to = self.find(link.item);
@@ -384,13 +412,13 @@ impl Solver {
     /// Merges the nodes on paths `from -> ... -> to` when there is an edge `to -> from`. The search is bounded.
     fn collapse_cycle(&mut self, from: NodeId, to: NodeId) {
         const LIMIT: usize = 2000;
-        let mut path: Vec<(NodeId, u32)> = vec![(from, self.nodes[from].edges)];
+        let mut path: Vec<(NodeId, u32)> = vec![(from, self.nodes[from].first_edge())];
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut visited = 0;
         seen.insert(from);
         let mut on_cycle = Vec::new();
         while let Some(&mut (node, ref mut at)) = path.last_mut() {
-            if *at == END {
+            if *at == NO_EDGE {
                 path.pop();
                 continue;
             }
@@ -406,7 +434,7 @@ impl Solver {
                 break;
             }
             if next != node && seen.insert(next) {
-                path.push((next, self.nodes[next].edges));
+                path.push((next, self.nodes[next].first_edge()));
             }
         }
         for node in on_cycle {
@@ -420,27 +448,23 @@ impl Solver {
     /// Merges `gone` into `kept`, if both have settled on the same set: then no listener misses or repeats anything.
     fn merge(&mut self, kept: NodeId, gone: NodeId) {
         let (one, other) = (&self.nodes[kept], &self.nodes[gone]);
-        if one.pending != 0 || other.pending != 0 || one.reasons != other.reasons || one.set != other.set {
+        if one.state != 0 || other.state != 0 || one.reasons != other.reasons || one.set != other.set {
             return;
         }
         self.stats.merged += 1;
-        self.nodes[gone].parent = kept;
+        self.nodes[gone].state = kept.raw() | FLAG;
         self.nodes[gone].set = PtsSet::Empty;
         self.append_links(kept, gone);
     }
 
     fn append_links(&mut self, kept: NodeId, gone: NodeId) {
-        let mut at = std::mem::replace(&mut self.nodes[gone].edges, END);
-        while at != END {
+        let mut at = std::mem::replace(&mut self.nodes[gone].edges, NO_EDGE) & !FLAG;
+        while at != NO_EDGE {
             // Linked anew one by one: the table of known edges follows.
             let link = &mut self.edges[at as usize];
             let next = link.next;
-            link.next = self.nodes[kept].edges;
-            self.nodes[kept].edges = at;
-            self.nodes[kept].degree += 1;
-            if self.nodes[kept].degree > FEW_EDGES {
-                self.remember_edges(kept);
-            }
+            link.next = self.nodes[kept].first_edge();
+            self.put_first(kept, at);
             at = next;
         }
         let head = std::mem::replace(&mut self.nodes[gone].listeners, END);
