@@ -66,6 +66,8 @@ pub(crate) struct Engine<'p> {
     pub(crate) shared_groups: FxHashMap<(GroupKey, NodeId), NodeId>,
     /// Receiver groups that were subscribed to another look-up later.
     pub(crate) followed: FxHashSet<(NodeId, NodeId)>,
+    /// Receiver groups that have what is at the node of a look-up without being subscribed to it.
+    pub(crate) followers: FxHashMap<NodeId, Vec<Listener>>,
     pub(crate) singles: FxHashMap<ObjId, NodeId>,
     /// The classes of the receivers of a group.
     pub(crate) receiver_types: FxHashMap<NodeId, NodeId>,
@@ -149,6 +151,7 @@ impl<'p> Engine<'p> {
             groups: FxHashMap::default(),
             shared_groups: FxHashMap::default(),
             followed: FxHashSet::default(),
+            followers: FxHashMap::default(),
             singles: FxHashMap::default(),
             receiver_types: FxHashMap::default(),
             clones: FxHashMap::default(),

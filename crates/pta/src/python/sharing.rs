@@ -13,6 +13,7 @@ use crate::heap::{Field, Object, Step};
 use crate::ids::{ChainId, CodeId, NodeId, ObjId};
 use crate::python::classes::Base;
 use crate::python::names;
+use crate::solver::Listener;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -29,6 +30,22 @@ pub(crate) enum Part {
     Unknown,
     /// What is stored under names that are not known.
     Any(NodeId),
+}
+
+/// Classes whose look-ups changed, by the node of what they resolved to before, with that of what they resolve to now.
+type Moved = BTreeMap<NodeId, FxHashMap<ObjId, NodeId>>;
+
+/// The receivers of a subscription to an attribute of their class, and whether they are classes asked for their own.
+const fn receiver_group(task: Task) -> Option<(NodeId, bool)> {
+    match task {
+        Task::Member {
+            receiver,
+            through_class,
+            ..
+        } => Some((receiver, through_class)),
+        Task::StoreMember { receiver, .. } => Some((receiver, false)),
+        _ => None,
+    }
 }
 
 impl Engine<'_> {
@@ -149,7 +166,7 @@ impl Engine<'_> {
     /// Resolves names of classes anew (all names, or one), and subscribes the sites that have receivers of them to what
     /// they resolve to now. `sources` are new stores under names that are not known.
     fn resolve_anew(&mut self, classes: &[ObjId], only: Option<Symbol>, sources: &[NodeId]) {
-        let mut moved: BTreeMap<NodeId, FxHashMap<ObjId, NodeId>> = BTreeMap::new();
+        let mut moved: Moved = BTreeMap::new();
         for &class in classes {
             let names: Vec<Symbol> = match (only, self.classes.get_mut(class)) {
                 (Some(name), Some(info)) => {
@@ -172,23 +189,89 @@ impl Engine<'_> {
             }
         }
         for (old, moved) in moved {
-            for listener in self.solver.listeners_of(old) {
-                self.follow(self.tasks[listener.0 as usize], &moved, sources);
+            for listener in self.groups_at(old) {
+                let task = self.tasks[listener.0 as usize];
+                let Some((receiver, itself)) = receiver_group(task) else {
+                    continue;
+                };
+                let places = self.places(receiver, itself, &moved);
+                for &place in &places {
+                    if self.followed.insert((receiver, place)) {
+                        self.on(place, task);
+                    }
+                }
+                if !places.is_empty()
+                    && let Task::Member { sink, .. } = task
+                {
+                    self.feed(sources, sink);
+                }
             }
         }
     }
 
-    /// Subscribes a receiver group to what those of its classes that moved resolve to now.
-    fn follow(&mut self, task: Task, moved: &FxHashMap<ObjId, NodeId>, sources: &[NodeId]) {
-        let (receiver, itself) = match task {
-            Task::Member {
-                receiver,
-                through_class,
-                ..
-            } => (receiver, through_class),
-            Task::StoreMember { receiver, .. } => (receiver, false),
-            _ => return,
-        };
+    /// The same when the classes gained nothing but a store under names that are not known: what the groups are subscribed
+    /// to still gives all that the classes have under the name. They only have to be found when there is more.
+    fn resolve_with_source(&mut self, classes: &[ObjId], source: NodeId) {
+        let mut moved: Moved = BTreeMap::new();
+        let mut anew: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+        for &class in classes {
+            let Some(info) = self.classes.get_mut(class) else {
+                continue;
+            };
+            for name in std::mem::take(&mut info.shared) {
+                let Some(old) = self.classes.shared.remove(&(class, name)) else {
+                    continue;
+                };
+                // Classes that had the same look-up have the same one again.
+                let new = match anew.get(&old) {
+                    Some(&new) => {
+                        self.classes.shared.insert((class, name), new);
+                        if let Some(info) = self.classes.get_mut(class) {
+                            info.shared.push(name);
+                        }
+                        new
+                    }
+                    None => {
+                        let new = self.shared_lookup(class, name);
+                        anew.insert(old, new);
+                        new
+                    }
+                };
+                if new != old {
+                    moved.entry(old).or_default().insert(class, new);
+                }
+            }
+        }
+        for (old, moved) in moved {
+            for listener in self.groups_at(old) {
+                let task = self.tasks[listener.0 as usize];
+                let Some((receiver, itself)) = receiver_group(task) else {
+                    continue;
+                };
+                let places = self.places(receiver, itself, &moved);
+                for &place in &places {
+                    if self.followed.insert((receiver, place)) {
+                        self.followers.entry(place).or_default().push(listener);
+                    }
+                }
+                if !places.is_empty()
+                    && let Task::Member { sink, .. } = task
+                {
+                    self.feed(&[source], sink);
+                }
+            }
+        }
+    }
+
+    /// The receiver groups that have what is at the node of a look-up.
+    fn groups_at(&self, found: NodeId) -> Vec<Listener> {
+        let mut groups = self.solver.listeners_of(found);
+        groups.extend(self.followers.get(&found).into_iter().flatten());
+        groups
+    }
+
+    /// What those classes of a receiver group that moved resolve to now.
+    fn places(&self, receiver: NodeId, itself: bool, moved: &FxHashMap<ObjId, NodeId>) -> SmallVec<[NodeId; 4]> {
         let mut places: SmallVec<[NodeId; 4]> = SmallVec::new();
         self.solver.set(receiver).for_each(|object| {
             let class = if itself { Some(object) } else { self.class_of(object) };
@@ -198,17 +281,7 @@ impl Engine<'_> {
                 places.push(place);
             }
         });
-        if places.is_empty() {
-            return;
-        }
-        for place in places {
-            if self.followed.insert((receiver, place)) {
-                self.on(place, task);
-            }
-        }
-        if let Task::Member { sink, .. } = task {
-            self.feed(sources, sink);
-        }
+        places
     }
 
     /// Values that are stored under names that are not known go to a sink.
@@ -335,7 +408,7 @@ impl Engine<'_> {
                 info.any_sources.push(node);
             }
         }
-        self.resolve_anew(&affected, None, &[node]);
+        self.resolve_with_source(&affected, node);
         for &class in &affected {
             self.construct_anew(class);
             self.settle_forwarded(class);

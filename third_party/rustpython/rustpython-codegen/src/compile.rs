@@ -195,6 +195,10 @@ struct Compiler<'a> {
     syntax_warning_handler: Option<&'a mut SyntaxWarningHandler<'a>>,
     /// If true, keep unoptimized nested instruction sequences on the parent.
     save_nested_seqs: bool,
+    /// The last range whose locations were asked for, with them.
+    last_locations: Option<(TextRange, SourceLocation, SourceLocation)>,
+    /// Names that scopes below the module declare global, once they were asked for.
+    nested_globals: Option<alloc::collections::BTreeSet<Name>>,
 }
 
 /// A Python `__future__` feature flag imported via `from __future__ import <feature>`.
@@ -1215,6 +1219,8 @@ impl<'warnings> Compiler<'warnings> {
             disable_warning: 0,
             syntax_warning_handler,
             save_nested_seqs: false,
+            last_locations: None,
+            nested_globals: None,
         }
     }
 
@@ -3240,14 +3246,44 @@ impl<'warnings> Compiler<'warnings> {
         symboltable::maybe_mangle_name(private.map(Name::from).as_ref(), mangled_names, name)
     }
 
-    fn module_name_declared_global_in_nested_scope(table: &SymbolTable, name: &Name) -> bool {
-        table.sub_tables.iter().any(|subtable| {
-            (!subtable.comp_inlined
-                && subtable
-                    .lookup(name)
-                    .is_some_and(|symbol| symbol.scope == SymbolScope::GlobalExplicit))
-                || Self::module_name_declared_global_in_nested_scope(subtable, name)
-        })
+    fn collect_nested_globals(table: &SymbolTable, names: &mut alloc::collections::BTreeSet<Name>) {
+        for subtable in &table.sub_tables {
+            if !subtable.comp_inlined {
+                names.extend(
+                    subtable
+                        .symbols
+                        .iter()
+                        .filter(|(_, symbol)| symbol.scope == SymbolScope::GlobalExplicit)
+                        .map(|(name, _)| name.clone()),
+                );
+            }
+            Self::collect_nested_globals(subtable, names);
+        }
+    }
+
+    fn module_name_declared_global_in_nested_scope(&mut self, name: &Name) -> bool {
+        if self.nested_globals.is_none() {
+            let mut names = alloc::collections::BTreeSet::new();
+            Self::collect_nested_globals(self.current_symbol_table(), &mut names);
+            self.nested_globals = Some(names);
+        }
+        self.nested_globals
+            .as_ref()
+            .is_some_and(|names| names.contains(name))
+    }
+
+    /// Start and end of a range; instructions in a row often have the same.
+    fn locations(&mut self, range: TextRange) -> (SourceLocation, SourceLocation) {
+        if let Some((last, start, end)) = self.last_locations
+            && last == range
+        {
+            return (start, end);
+        }
+        let source = self.source_file.to_source_code();
+        let start = source.source_location(range.start(), PositionEncoding::Utf8);
+        let end = source.source_location(range.end(), PositionEncoding::Utf8);
+        self.last_locations = Some((range, start, end));
+        (start, end)
     }
 
     // = compiler_nameop
@@ -3370,11 +3406,9 @@ impl<'warnings> Compiler<'warnings> {
             }
         };
 
-        let module_global_from_nested_scope = {
-            let current_table = self.current_symbol_table();
-            current_table.typ == CompilerScope::Module
-                && Self::module_name_declared_global_in_nested_scope(current_table, name.as_ref())
-        };
+        let module_global_from_nested_scope = self.current_symbol_table().typ
+            == CompilerScope::Module
+            && self.module_name_declared_global_in_nested_scope(name.as_ref());
 
         // Determine operation type based on scope
         let op_type = match actual_scope {
@@ -11408,9 +11442,7 @@ impl<'warnings> Compiler<'warnings> {
             "CPython codegen_addop_j only accepts HAS_TARGET opcodes"
         );
         let range = self.current_source_range;
-        let source = self.source_file.to_source_code();
-        let location = source.source_location(range.start(), PositionEncoding::Utf8);
-        let end_location = source.source_location(range.end(), PositionEncoding::Utf8);
+        let (location, end_location) = self.locations(range);
         let except_handler = None;
         self.cpython_cfg_builder_addop(ir::InstructionInfo {
             instr,
@@ -11443,9 +11475,7 @@ impl<'warnings> Compiler<'warnings> {
             "CPython codegen_addop_j must not emit assembler-only opcodes"
         );
         let range = self.current_source_range;
-        let source = self.source_file.to_source_code();
-        let location = source.source_location(range.start(), PositionEncoding::Utf8);
-        let end_location = source.source_location(range.end(), PositionEncoding::Utf8);
+        let (location, end_location) = self.locations(range);
         let target = self
             .current_code_info()
             .block_for_instr_sequence_label(target_label);
