@@ -1,6 +1,7 @@
 //! What a session makes of some inputs: the products, computed when they are first asked for.
 
 use crate::profile::Profiler;
+use crate::workers::Workers;
 use hognose_base::{Coverage, Diagnostic, DiagnosticKind, Id, IndexVec, ReasonSet, Severity, UnresolvedKind};
 use hognose_depgraph::{Cdg, ClassGraph, ClassRef, DataCoverage, Ddg, Layer, ModuleGraph};
 use hognose_ir::{Body, Cfg, FileIr, Ssa};
@@ -8,7 +9,6 @@ use hognose_project::{FileFormat, Project};
 use hognose_pta::{CallRecord, CodeId, PointsTo, Program, PtaConfig, SourceUnit};
 use hognose_pyc::PythonVersion;
 use hognose_report as report;
-use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -80,7 +80,7 @@ impl Product {
 /// An analysis of some inputs.
 pub struct Analysis {
     config: PtaConfig,
-    pool: Arc<ThreadPool>,
+    pool: Arc<Workers>,
     profiler: Profiler,
     project: Project,
     files: Vec<AnalysedFile>,
@@ -106,7 +106,7 @@ impl std::fmt::Debug for Analysis {
 impl Analysis {
     pub(crate) fn new(
         config: PtaConfig,
-        pool: Arc<ThreadPool>,
+        pool: Arc<Workers>,
         profiler: Profiler,
         (project, files, mut diagnostics): (Project, Vec<AnalysedFile>, Vec<Diagnostic>),
     ) -> Self {

@@ -28,6 +28,7 @@ mod meter;
 mod profile;
 mod session;
 mod summary;
+mod workers;
 
 pub use analysis::{AnalysedFile, Analysis, Product};
 pub use config::{Config, Sensitivity};

@@ -4,12 +4,12 @@ use crate::analysis::{AnalysedFile, Analysis};
 use crate::config::Config;
 use crate::lift::{Timed, lift_all};
 use crate::profile::Profiler;
+use crate::workers::Workers;
 use hognose_base::Diagnostic;
 use hognose_compile::{CPython, CPythonConfig, Embedded, Frontend, InterpreterError, PythonSpec, Threads};
 use hognose_ir::lift_file;
 use hognose_project::{ImportRef, LoadedFile, Project, discover, follow, load};
 use hognose_pyc::CompiledModule;
-use rayon::ThreadPool;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub enum SessionError {
 pub struct Session {
     config: Config,
     front: Box<dyn Frontend + Send>,
-    pool: Arc<ThreadPool>,
+    pool: Arc<Workers>,
     profiler: Profiler,
 }
 
@@ -53,7 +53,7 @@ impl Session {
             None => Box::new(Embedded::default()),
         };
         let threads = Threads::new(config.threads).0.get();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let pool = Workers::start(threads)?;
         Ok(Self {
             profiler: Profiler::new(config.profile),
             config,
