@@ -19,7 +19,6 @@ use crate::template::{Callee, Local, NO_LOCAL, Operation, Template};
 use hognose_base::{BudgetKind, IndexVec, Outcome, ReasonSet, Symbol, UnresolvedKind, define_id};
 use hognose_ir::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -420,12 +419,12 @@ impl<'p> Engine<'p> {
     pub(crate) fn site_request(
         &mut self,
         site: SiteId,
-        arguments: SmallVec<[NodeId; 3]>,
+        arguments: &[NodeId],
         result: NodeId,
         kind: CallKind,
     ) -> RequestId {
         let raises = self.site_raises(site);
-        let arguments = self.argument_list(&arguments);
+        let arguments = self.argument_list(arguments);
         self.request(Request {
             site,
             arguments,

@@ -14,7 +14,6 @@ use crate::heap::Object;
 use crate::ids::{ModuleId, NodeId, ObjId, SiteId};
 use crate::python::names;
 use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
-use smallvec::{SmallVec, smallvec};
 
 impl Engine<'_> {
     /// Objects arrived whose attribute `name` is wanted.
@@ -164,7 +163,7 @@ impl Engine<'_> {
         let name_object = self.heap.object(Object::Str(name));
         let name_node = self.single(name_object);
         let result = self.sink_node(sink);
-        let request = self.site_request(site, smallvec![name_node], result, CallKind::Protocol(hook));
+        let request = self.site_request(site, &[name_node], result, CallKind::Protocol(hook));
         let found = self.lookup(class, hook);
         self.on(
             found,
@@ -399,7 +398,7 @@ impl Engine<'_> {
 
     fn property(&mut self, property: ObjId, part: Symbol, sink: Sink, site: SiteId, receiver: NodeId) {
         let result = self.sink_node(sink);
-        self.property_call(property, part, site, receiver, smallvec![], result);
+        self.property_call(property, part, site, receiver, &[], result);
     }
 
     fn property_call(
@@ -408,7 +407,7 @@ impl Engine<'_> {
         part: Symbol,
         site: SiteId,
         receiver: NodeId,
-        arguments: SmallVec<[NodeId; 3]>,
+        arguments: &[NodeId],
         result: NodeId,
     ) {
         let slot = self.attribute_slot(property, part);
@@ -443,7 +442,7 @@ impl Engine<'_> {
             descriptor,
             get,
             site,
-            smallvec![instance, owner],
+            &[instance, owner],
             result,
             CallKind::Descriptor,
         );
@@ -459,7 +458,7 @@ impl Engine<'_> {
         name: Symbol,
         object: ObjId,
         site: SiteId,
-        arguments: SmallVec<[NodeId; 3]>,
+        arguments: &[NodeId],
         result: NodeId,
     ) -> Option<NodeId> {
         let (receiver, new) = self.kin(key, class, name);
@@ -480,7 +479,7 @@ impl Engine<'_> {
         receiver: NodeId,
         name: Symbol,
         site: SiteId,
-        arguments: SmallVec<[NodeId; 3]>,
+        arguments: &[NodeId],
         result: NodeId,
         kind: CallKind,
     ) -> RequestId {
@@ -593,20 +592,10 @@ impl Engine<'_> {
     fn store_hook(&mut self, class: ObjId, receiver: NodeId, hook: Symbol, name: Symbol, value: NodeId, site: SiteId) {
         let name = self.heap.object(Object::Str(name));
         let name = self.single(name);
-        let arguments = if value == NO_NODE {
-            smallvec![name]
-        } else {
-            smallvec![name, value]
-        };
-        self.method_call(
-            class,
-            receiver,
-            hook,
-            site,
-            arguments,
-            NO_NODE,
-            CallKind::Protocol(hook),
-        );
+        let arguments = [name, value];
+        let arguments = &arguments[..1 + usize::from(value != NO_NODE)];
+        let kind = CallKind::Protocol(hook);
+        self.method_call(class, receiver, hook, site, arguments, NO_NODE, kind);
     }
 
     /// Class attributes that a store meets: properties and descriptors are called.
@@ -617,20 +606,17 @@ impl Engine<'_> {
             };
             if kind == self.known.property {
                 if value == NO_NODE {
-                    self.property_call(object, names::FDEL, site, receiver, smallvec![], NO_NODE);
+                    self.property_call(object, names::FDEL, site, receiver, &[], NO_NODE);
                 } else {
-                    self.property_call(object, names::FSET, site, receiver, smallvec![value], NO_NODE);
+                    self.property_call(object, names::FSET, site, receiver, &[value], NO_NODE);
                 }
                 continue;
             }
             let hook = if value == NO_NODE { names::DELETE } else { names::SET };
             if self.class_may_have(kind, hook) {
                 let descriptor = self.single(object);
-                let arguments = if value == NO_NODE {
-                    smallvec![receiver]
-                } else {
-                    smallvec![receiver, value]
-                };
+                let arguments = [receiver, value];
+                let arguments = &arguments[..1 + usize::from(value != NO_NODE)];
                 self.method_call(kind, descriptor, hook, site, arguments, NO_NODE, CallKind::Descriptor);
             }
         }

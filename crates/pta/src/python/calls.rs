@@ -687,7 +687,7 @@ impl Engine<'_> {
         arguments: &[NodeId],
         result: NodeId,
     ) -> RequestId {
-        let request = self.site_request(site, SmallVec::from_slice(arguments), result, CallKind::Protocol(name));
+        let request = self.site_request(site, arguments, result, CallKind::Protocol(name));
         self.on(
             receiver,
             Task::Attribute {

@@ -12,7 +12,6 @@ use crate::python::sharing::Part;
 use crate::template::{Local, NO_LOCAL, Operation};
 use hognose_base::{IndexVec, ReasonSet, Symbol, UnresolvedKind, define_id};
 use rustc_hash::FxHashMap;
-use smallvec::smallvec;
 
 define_id! {
     /// A class of the class table.
@@ -216,7 +215,7 @@ impl Engine<'_> {
         if !self.program.facts.class_names.contains(&name) {
             return;
         }
-        let request = self.site_request(site, smallvec![], NO_NODE, CallKind::Protocol(name));
+        let request = self.site_request(site, &[], NO_NODE, CallKind::Protocol(name));
         let receiver = self.single(class);
         let found = self.lookup_after(class, Some(class), name);
         self.on(
@@ -249,10 +248,10 @@ impl Engine<'_> {
             let bases = self.bases_tuple(site);
             let body = self.namespace_of(class);
             let text = self.scalar(self.known.str);
-            let arguments = smallvec![self.single(text), self.single(bases), self.single(body)];
+            let arguments = [self.single(text), self.single(bases), self.single(body)];
             let receiver = self.single(class);
             let kind = CallKind::Protocol(name);
-            self.method_call(meta, receiver, name, site, arguments, NO_NODE, kind);
+            self.method_call(meta, receiver, name, site, &arguments, NO_NODE, kind);
         }
     }
 

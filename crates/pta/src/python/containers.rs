@@ -10,7 +10,6 @@ use crate::ids::{NodeId, ObjId, SiteId};
 use crate::python::names;
 use crate::template::{Key, Operation};
 use hognose_base::{ReasonSet, UnresolvedKind};
-use smallvec::smallvec;
 
 /// Keys of a container that are told apart.
 const MAX_KEYS: usize = 256;
@@ -366,10 +365,8 @@ impl Engine<'_> {
             _ => (names::DELITEM, NO_NODE, NO_NODE),
         };
         let key = self.item_key(site);
-        let mut arguments = smallvec![key];
-        if value != NO_NODE {
-            arguments.push(value);
-        }
+        let arguments = [key, value];
+        let arguments = &arguments[..1 + usize::from(value != NO_NODE)];
         self.ask(GroupKey::Item(site), class, name, object, site, arguments, result);
     }
 
@@ -408,7 +405,7 @@ impl Engine<'_> {
                 receiver,
                 getitem,
                 site,
-                smallvec![key],
+                &[key],
                 result,
                 CallKind::Protocol(getitem),
             );
@@ -416,7 +413,7 @@ impl Engine<'_> {
         }
         let hook = names::CLASS_GETITEM;
         if self.class_may_have(class, hook) {
-            let request = self.site_request(site, smallvec![key], result, CallKind::Protocol(hook));
+            let request = self.site_request(site, &[key], result, CallKind::Protocol(hook));
             let receiver = self.single(class);
             let found = self.lookup(class, hook);
             self.on(

@@ -10,7 +10,6 @@ use crate::engine::{CallKind, Engine, GroupKey, NO_NODE, Task};
 use crate::heap::Object;
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::python::names;
-use smallvec::smallvec;
 
 /// The sites that look for keys in a container.
 #[derive(Debug, Default)]
@@ -96,14 +95,14 @@ impl Engine<'_> {
         let (hash, eq) = (names::HASH, names::EQ);
         if self.class_may_have(class, hash) {
             let group = GroupKey::Convert(site, hash);
-            self.ask(group, class, hash, key, site, smallvec![], NO_NODE);
+            self.ask(group, class, hash, key, site, &[], NO_NODE);
         }
         if let Some(container) = container
             && self.class_may_have(class, eq)
         {
             let keys = self.elements(container);
             let group = GroupKey::Equal(site, keys);
-            self.ask(group, class, eq, key, site, smallvec![keys], NO_NODE);
+            self.ask(group, class, eq, key, site, &[keys], NO_NODE);
         }
     }
 
@@ -143,7 +142,7 @@ impl Engine<'_> {
                 let answer = if left == NO_NODE { NO_NODE } else { self.solver.node() };
                 self.on(answer, Task::EqualAnswer { site, left, right });
                 let kind = CallKind::Protocol(name);
-                self.method_call(class, receiver, name, site, smallvec![right], answer, kind);
+                self.method_call(class, receiver, name, site, &[right], answer, kind);
             }
         }
     }
@@ -171,7 +170,7 @@ impl Engine<'_> {
                 && self.class_may_have(class, name)
             {
                 let group = GroupKey::Equal(site, left);
-                self.ask(group, class, name, object, site, smallvec![left], NO_NODE);
+                self.ask(group, class, name, object, site, &[left], NO_NODE);
             }
         }
     }
@@ -194,7 +193,7 @@ impl Engine<'_> {
             && self.class_may_have(class, name)
         {
             let group = GroupKey::Convert(site, name);
-            self.ask(group, class, name, key, site, smallvec![], NO_NODE);
+            self.ask(group, class, name, key, site, &[], NO_NODE);
         }
     }
 }

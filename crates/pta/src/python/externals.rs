@@ -48,7 +48,7 @@ impl Engine<'_> {
     }
 
     fn intern(&self, text: &str) -> Symbol {
-        self.program.symbols.get(text).unwrap_or_else(|| names::UNKNOWN)
+        self.program.symbols.get(text).unwrap_or(names::UNKNOWN)
     }
 
     /// A call of an external value.

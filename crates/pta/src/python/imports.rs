@@ -171,7 +171,7 @@ impl Engine<'_> {
         let name = self.single(name);
         let result = self.sink_node(sink);
         let kind = crate::engine::CallKind::Protocol(hook);
-        let request = self.site_request(site, smallvec::smallvec![name], result, kind);
+        let request = self.site_request(site, &[name], result, kind);
         self.on(
             slot,
             crate::engine::Task::Callee {

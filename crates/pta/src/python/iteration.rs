@@ -10,7 +10,6 @@ use crate::ids::{ActId, NodeId, ObjId, SiteId};
 use crate::python::names;
 use crate::template::{Operation, RAISED, RETURN, SENT, YIELDED};
 use hognose_base::ReasonSet;
-use smallvec::smallvec;
 
 impl Engine<'_> {
     /// `iter(x)` for what arrived.
@@ -52,15 +51,7 @@ impl Engine<'_> {
         let (receiver, new) = self.kin_or_alone(GroupKey::Iterate(site, result), class, name);
         self.add_object(receiver, object);
         if new {
-            self.method_call(
-                class,
-                receiver,
-                name,
-                site,
-                smallvec![],
-                result,
-                CallKind::Protocol(name),
-            );
+            self.method_call(class, receiver, name, site, &[], result, CallKind::Protocol(name));
             self.questions.push(Question::Fallback {
                 class,
                 tried: name,
@@ -89,7 +80,7 @@ impl Engine<'_> {
                     let Some(class) = self.class_of(object) else { continue };
                     let name = names::NEXT;
                     let key = GroupKey::Next(site, result);
-                    self.ask(key, class, name, object, site, smallvec![], result);
+                    self.ask(key, class, name, object, site, &[], result);
                 }
             }
         }
@@ -111,15 +102,7 @@ impl Engine<'_> {
         let any = self.element_slot(holder, Field::ANY_IN);
         let index = self.scalar(self.known.int);
         let index = self.single(index);
-        self.method_call(
-            class,
-            receiver,
-            name,
-            site,
-            smallvec![index],
-            any,
-            CallKind::Protocol(name),
-        );
+        self.method_call(class, receiver, name, site, &[index], any, CallKind::Protocol(name));
         let iterator = self.heap.object(Object::Iterator(holder));
         self.add_object(result, iterator);
     }
@@ -167,7 +150,7 @@ impl Engine<'_> {
         }
         let Some(class) = self.class_of(object) else { return };
         let key = GroupKey::Iterate(site, result);
-        self.ask(key, class, name, object, site, smallvec![], result);
+        self.ask(key, class, name, object, site, &[], result);
     }
 
     /// `await x`: the iterator that drives it.

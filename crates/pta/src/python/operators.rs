@@ -12,7 +12,6 @@ use crate::python::names;
 use crate::template::{Operation, formats};
 use hognose_base::{ReasonSet, Symbol};
 use hognose_ir::{BinaryOp, CompareOp, Conversion, UnaryOp};
-use smallvec::smallvec;
 
 /// The special methods of an operator: direct, reflected, in place.
 const fn binary_methods(op: BinaryOp) -> (Symbol, Symbol, Symbol) {
@@ -148,7 +147,7 @@ impl Engine<'_> {
         }
         let kind = CallKind::Protocol(first);
         let partial = self.declining(site, operands.result);
-        let request = self.method_call(class, receiver, first, site, smallvec![operands.right], partial, kind);
+        let request = self.method_call(class, receiver, first, site, &[operands.right], partial, kind);
         if operands.in_place.is_some() {
             self.questions.push(Question::Fallback {
                 class,
@@ -217,7 +216,7 @@ impl Engine<'_> {
                 continue;
             }
             let partial = self.declining(site, operands.result);
-            let arguments = smallvec![operands.left];
+            let arguments = &[operands.left];
             self.ask(GroupKey::Right(site), class, name, object, site, arguments, partial);
         }
     }
@@ -332,7 +331,7 @@ impl Engine<'_> {
                 self.add_object(result, value);
                 continue;
             }
-            self.ask(GroupKey::Left(site), class, name, object, site, smallvec![], result);
+            self.ask(GroupKey::Left(site), class, name, object, site, &[], result);
         }
         if !reasons.is_empty() {
             self.note_reasons(site, reasons);
@@ -354,7 +353,7 @@ impl Engine<'_> {
             } else {
                 continue;
             };
-            self.ask(GroupKey::Truth(site), class, name, object, site, smallvec![], NO_NODE);
+            self.ask(GroupKey::Truth(site), class, name, object, site, &[], NO_NODE);
         }
     }
 
@@ -391,15 +390,7 @@ impl Engine<'_> {
                 }
                 continue;
             };
-            let asked = self.ask(
-                GroupKey::Left(site),
-                class,
-                name,
-                object,
-                site,
-                smallvec![item],
-                NO_NODE,
-            );
+            let asked = self.ask(GroupKey::Left(site), class, name, object, site, &[item], NO_NODE);
             if let Some(receiver) = asked {
                 let raises = self.site_raises(site);
                 self.questions.push(Question::Fallback {
@@ -442,12 +433,9 @@ impl Engine<'_> {
                 continue;
             }
             // `__format__` is given the format specification.
-            let arguments = if name == names::FORMAT {
-                let text = self.scalar(self.known.str);
-                smallvec![self.single(text)]
-            } else {
-                smallvec![]
-            };
+            let text = self.scalar(self.known.str);
+            let specification = [self.single(text)];
+            let arguments: &[NodeId] = if name == names::FORMAT { &specification } else { &[] };
             let key = GroupKey::Convert(site, name);
             self.ask(key, class, name, object, site, arguments, NO_NODE);
         }

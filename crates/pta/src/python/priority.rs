@@ -13,7 +13,7 @@ use crate::engine::{CallKind, Engine, Fallback, GroupKey, NO_NODE, Question, Tas
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::Operation;
 use hognose_base::ReasonSet;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// What an operator has found out about its operands.
 #[derive(Clone, Debug)]
@@ -284,7 +284,7 @@ impl Engine<'_> {
         let (receiver, _) = self.group(GroupKey::Left(site), class);
         let partial = self.declining(site, operands.result);
         let kind = CallKind::Protocol(name);
-        self.method_call(class, receiver, name, site, smallvec![argument], partial, kind);
+        self.method_call(class, receiver, name, site, &[argument], partial, kind);
         self.questions.push(Question::Fallback {
             class,
             tried: name,

@@ -1,16 +1,15 @@
 //! Builds the template of one code object from its SSA form.
 
+use super::constants::common_constant;
 use super::{
-    Arguments, Callee, Constant, Display, FIRST_FREE_LOCAL, Key, Local, NO_LOCAL, NameLoad, Operation, RAISED, RETURN,
-    SENT, Template, YIELDED,
+    Arguments, Callee, Constant, FIRST_FREE_LOCAL, Local, NO_LOCAL, NameLoad, Operation, RAISED, RETURN, SENT,
+    Template, YIELDED,
 };
 use crate::ids::{CodeId, ModuleId};
 use crate::program::{CodeKind, Program};
 use hognose_base::{Id, IndexVec, Symbol};
-use hognose_ir::{
-    BinaryOp, BlockId, Body, CommonConstant, Def, EdgeKind, InstId, NameId, Op, SlotId, Ssa, UnaryOp, ValueId, Var,
-};
-use hognose_pyc::{Object, ObjectId, Objects};
+use hognose_ir::{BlockId, Body, Def, EdgeKind, InstId, NameId, Op, SlotId, Ssa, UnaryOp, ValueId, Var};
+use hognose_pyc::{ObjectId, Objects};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a value is known to be while the template is built.
@@ -60,8 +59,8 @@ pub(super) struct Builder<'a> {
     pub(super) template: Template,
     pub(super) next_local: u32,
     pub(super) resolved: IndexVec<ValueId, Resolved>,
-    constant_locals: FxHashMap<Constant, Local>,
-    tuple_of: FxHashMap<ObjectId, u32>,
+    pub(super) constant_locals: FxHashMap<Constant, Local>,
+    pub(super) tuple_of: FxHashMap<ObjectId, u32>,
     /// Uses of each value, saturating.
     pub(super) uses: Vec<u8>,
     /// Attribute loads that their call performs.
@@ -74,11 +73,11 @@ pub(super) struct Builder<'a> {
     pub(super) free_cells: FxHashMap<SlotId, Local>,
     /// What loads of names of the enclosing scopes give: every load of one sees the same.
     pub(super) outer_names: FxHashMap<NameId, Local>,
-    depth: u32,
+    pub(super) depth: u32,
 }
 
 /// How deep operands are followed before a value is taken as not static.
-const FOLD_DEPTH: u32 = 400;
+pub(super) const FOLD_DEPTH: u32 = 400;
 
 impl<'a> Builder<'a> {
     fn new(program: &'a Program, code: CodeId, body: &'a Body, options: TemplateOptions) -> Self {
@@ -143,26 +142,6 @@ impl<'a> Builder<'a> {
         self.properties();
         self.applications();
         self.template.locals = self.next_local;
-    }
-
-    /// A variable that holds a constant has a local even if nothing reads it, for those who ask what it is.
-    fn stored_constants(&mut self) {
-        if self.program.is_model(self.code) {
-            return;
-        }
-        for (inst, info) in self.body.insts.iter_enumerated() {
-            if !matches!(
-                info.op,
-                Op::StoreLocal(_) | Op::StoreDeref(_) | Op::StoreName(_) | Op::StoreGlobal(_)
-            ) {
-                continue;
-            }
-            for output in self.ssa.outputs(inst) {
-                if let Resolved::Constant(constant) = self.resolved[output] {
-                    self.constant_local(constant);
-                }
-            }
-        }
     }
 
     /// Finds the calls that are given a function or class made here, directly or by another such call (`@a @b def f`).
@@ -437,16 +416,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(super) fn constant_local(&mut self, constant: Constant) -> Local {
-        if let Some(&local) = self.constant_locals.get(&constant) {
-            return local;
-        }
-        let local = self.fresh();
-        self.constant_locals.insert(constant, local);
-        self.template.constants.push((constant, local));
-        local
-    }
-
     /// The local of output `output` of an instruction, made if need be; [`NO_LOCAL`] if there is no such output.
     pub(super) fn result(&mut self, inst: InstId, output: usize) -> Local {
         let Some(value) = self.ssa.outputs(inst).nth(output) else {
@@ -621,187 +590,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The scalar that an operator on scalars gives, by its type only.
-    pub(super) fn fold(&mut self, inst: InstId) -> Option<Constant> {
-        let op = self.body.insts[inst].op;
-        let mut operands = [Constant::None; 2];
-        let inputs = self.ssa.inputs(inst);
-        if inputs.is_empty() || inputs.len() > 2 {
-            return None;
-        }
-        for (at, &input) in inputs.iter().enumerate() {
-            match self.resolve(input) {
-                Resolved::Constant(constant) if constant.is_scalar() => operands[at] = constant,
-                _ => return None,
-            }
-        }
-        match op {
-            Op::Compare { .. } => Some(Constant::Bool),
-            Op::Unary(_) => Some(generic(operands[0])),
-            Op::Binary { op, .. } => fold_binary(op, operands[0], operands[1]),
-            _ => None,
-        }
-    }
-
-    fn constant(&mut self, id: ObjectId) -> Resolved {
-        match self.constant_of(id) {
-            Some(constant) => Resolved::Constant(constant),
-            None => Resolved::Nothing,
-        }
-    }
-
-    pub(super) fn constant_of(&mut self, id: ObjectId) -> Option<Constant> {
-        Some(match self.objects.get(id) {
-            Object::None => Constant::None,
-            Object::True | Object::False => Constant::Bool,
-            Object::Ellipsis => Constant::Ellipsis,
-            Object::Int(value) => match i32::try_from(*value) {
-                Ok(value) if value.unsigned_abs() < 1 << 20 => Constant::Int(value),
-                _ => Constant::BigInt,
-            },
-            Object::BigInt { .. } => Constant::BigInt,
-            Object::Float(_) => Constant::Float,
-            Object::Complex(..) => Constant::Complex,
-            Object::Bytes(_) => Constant::Bytes,
-            Object::Str(_) => {
-                let symbol = self.objects.text(id).and_then(|text| self.program.symbols.get(&text));
-                symbol.map_or(Constant::Str, Constant::Name)
-            }
-            Object::Slice(_) => Constant::Slice,
-            Object::Tuple(items) | Object::FrozenSet(items) | Object::Set(items) | Object::List(items) => {
-                let set = matches!(self.objects.get(id), Object::FrozenSet(_) | Object::Set(_));
-                let items = *items;
-                let index = self.tuple_constant(id, items);
-                if set {
-                    Constant::FrozenSet(index)
-                } else {
-                    Constant::Tuple(index)
-                }
-            }
-            Object::Code(_) | Object::Null | Object::StopIteration | Object::Dict(_) | Object::FrozenDict(_) => {
-                return None;
-            }
-        })
-    }
-
-    fn tuple_constant(&mut self, id: ObjectId, items: hognose_pyc::Items) -> u32 {
-        if let Some(&index) = self.tuple_of.get(&id) {
-            return index;
-        }
-        self.depth += 1;
-        let members: Vec<ObjectId> = self.objects.items(items).to_vec();
-        let constants = if self.depth > FOLD_DEPTH {
-            Vec::new()
-        } else {
-            members
-                .into_iter()
-                .map(|item| self.constant_of(item).unwrap_or(Constant::None))
-                .collect()
-        };
-        self.depth -= 1;
-        #[allow(clippy::cast_possible_truncation)]
-        let index = self.template.tuples.len() as u32;
-        self.template.tuples.push(constants);
-        self.tuple_of.insert(id, index);
-        index
-    }
-
-    /// The subscript that a value is.
-    pub(super) fn key(&mut self, value: ValueId) -> Key {
-        match self.resolve(value) {
-            Resolved::Constant(Constant::Name(symbol)) => Key::Str(symbol),
-            Resolved::Constant(Constant::Int(value)) => Key::Int(value),
-            Resolved::Constant(_) | Resolved::Nothing | Resolved::Pending => Key::Any,
-            Resolved::Local(local) => Key::Node(local),
-        }
-    }
-
     // ---- displays ----------------------------------------------------------------------------------------------
-
-    fn display(&mut self, inst: InstId) -> Resolved {
-        let result = self.result(inst, 0);
-        if result == NO_LOCAL {
-            return Resolved::Nothing;
-        }
-        let op = self.body.insts[inst].op;
-        let inputs: Vec<ValueId> = self.ssa.inputs(inst).to_vec();
-        let mut display = Display {
-            class: "tuple",
-            result,
-            elements: Vec::new(),
-            keys: Vec::new(),
-            constant_keys: Vec::new(),
-            inst,
-            ordinal: 0,
-        };
-        match op {
-            Op::BuildTuple(_) | Op::BuildList(_) => {
-                display.class = if matches!(op, Op::BuildList(_)) {
-                    "list"
-                } else {
-                    "tuple"
-                };
-                for (at, &input) in inputs.iter().enumerate() {
-                    let value = self.local(input);
-                    display
-                        .elements
-                        .push((Key::Int(i32::try_from(at).unwrap_or(i32::MAX)), value));
-                }
-            }
-            Op::BuildSet(_) => {
-                display.class = "set";
-                for &input in &inputs {
-                    let value = self.local(input);
-                    display.elements.push((Key::Any, value));
-                }
-            }
-            Op::BuildMap(_) => {
-                display.class = "dict";
-                for pair in inputs.chunks_exact(2) {
-                    self.mapping_entry(&mut display, pair[0], pair[1]);
-                }
-            }
-            _ => {
-                display.class = "dict";
-                self.constant_key_map(&mut display, &inputs);
-            }
-        }
-        self.template.displays.push(display);
-        Resolved::Local(result)
-    }
-
-    fn mapping_entry(&mut self, display: &mut Display, key: ValueId, value: ValueId) {
-        let value = self.local(value);
-        if let Resolved::Constant(constant) = self.resolve(key) {
-            display.constant_keys.push(constant);
-        }
-        let key = self.key(key);
-        if let Key::Node(local) = key {
-            display.keys.push(local);
-        }
-        display.elements.push((key, value));
-    }
-
-    fn constant_key_map(&mut self, display: &mut Display, inputs: &[ValueId]) {
-        let Some((&keys, values)) = inputs.split_last() else {
-            return;
-        };
-        let keys = match self.resolve(keys) {
-            Resolved::Constant(Constant::Tuple(index)) => self.template.tuples[index as usize].clone(),
-            _ => Vec::new(),
-        };
-        for (at, &input) in values.iter().enumerate() {
-            let value = self.local(input);
-            let key = keys.get(at).copied();
-            display.constant_keys.extend(key);
-            let key = match key {
-                Some(Constant::Name(symbol)) => Key::Str(symbol),
-                Some(Constant::Int(value)) => Key::Int(value),
-                _ => Key::Any,
-            };
-            display.elements.push((key, value));
-        }
-    }
 
     // ---- emission ------------------------------------------------------------------------------------------------
 
@@ -879,47 +668,5 @@ impl<'a> Builder<'a> {
     }
     pub(super) fn returned(&self) -> Local {
         RETURN
-    }
-}
-
-fn common_constant(constant: CommonConstant) -> Constant {
-    match constant {
-        CommonConstant::None => Constant::None,
-        CommonConstant::True | CommonConstant::False => Constant::Bool,
-        CommonConstant::MinusOne => Constant::Int(-1),
-        CommonConstant::EmptyStr => Constant::Str,
-        CommonConstant::AssertionError => Constant::Builtin("AssertionError"),
-        CommonConstant::NotImplementedError => Constant::Builtin("NotImplementedError"),
-        CommonConstant::Tuple => Constant::Builtin("tuple"),
-        CommonConstant::List => Constant::Builtin("list"),
-        CommonConstant::Set => Constant::Builtin("set"),
-        CommonConstant::All => Constant::Builtin("all"),
-        CommonConstant::Any => Constant::Builtin("any"),
-    }
-}
-
-/// The type of a scalar without its value.
-const fn generic(constant: Constant) -> Constant {
-    match constant {
-        Constant::Int(_) | Constant::Bool => Constant::BigInt,
-        Constant::Name(_) => Constant::Str,
-        other => other,
-    }
-}
-
-fn fold_binary(op: BinaryOp, left: Constant, right: Constant) -> Option<Constant> {
-    match (generic(left), generic(right)) {
-        (Constant::BigInt, Constant::BigInt) if op == BinaryOp::TrueDivide => Some(Constant::Float),
-        (Constant::BigInt, Constant::BigInt) => Some(Constant::BigInt),
-        (Constant::Float, Constant::BigInt | Constant::Float) | (Constant::BigInt, Constant::Float) => {
-            Some(Constant::Float)
-        }
-        (Constant::Str, _) if op == BinaryOp::Remainder => Some(Constant::Str),
-        (Constant::Str, Constant::Str) if op == BinaryOp::Add => Some(Constant::Str),
-        (Constant::Str, Constant::BigInt) | (Constant::BigInt, Constant::Str) if op == BinaryOp::Multiply => {
-            Some(Constant::Str)
-        }
-        (Constant::Bytes, Constant::Bytes) if op == BinaryOp::Add => Some(Constant::Bytes),
-        _ => None,
     }
 }

@@ -1,12 +1,10 @@
 //! What each instruction adds to the template.
 
 use super::build::{Builder, Resolved};
-use super::{Constant, Display, ImportDef, Key, Local, NO_LOCAL, NameLoad, NameStore, Operation};
+use super::{Constant, ImportDef, Key, Local, NO_LOCAL, NameLoad, NameStore, Operation};
 use crate::program::CodeKind;
 use hognose_base::Id;
-use hognose_ir::{
-    BinaryOp, Def, EdgeId, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, TestKind, UnaryOp, ValueId,
-};
+use hognose_ir::{BinaryOp, Def, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, UnaryOp, ValueId};
 
 /// The name of the special method that `LOAD_SPECIAL` looks up.
 pub(super) const fn special_name(which: SpecialMethod) -> &'static str {
@@ -119,20 +117,6 @@ impl Builder<'_> {
 
     pub(super) fn local_at(&mut self, inputs: &[ValueId], index: usize) -> Local {
         inputs.get(index).map_or(NO_LOCAL, |&value| self.local(value))
-    }
-
-    pub(super) fn empty_display(&mut self, class: &'static str, result: Local, inst: InstId, ordinal: u8) {
-        if result != NO_LOCAL {
-            self.template.displays.push(Display {
-                class,
-                result,
-                elements: Vec::new(),
-                keys: Vec::new(),
-                constant_keys: Vec::new(),
-                inst,
-                ordinal,
-            });
-        }
     }
 
     // ---- names ---------------------------------------------------------------------------------------------------
@@ -654,91 +638,6 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn group_match(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
-        let (exception, class) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
-        let (rest, result) = (self.result(inst, 0), self.last_result(inst));
-        if rest != NO_LOCAL && exception != NO_LOCAL {
-            self.template.copies.push((exception, rest));
-        }
-        self.emit(
-            Operation::Catch {
-                exception,
-                class,
-                result,
-            },
-            inst,
-            raises,
-        );
-    }
-
-    /// A class pattern: the tuple of attributes gets one target per sub-pattern.
-    pub(super) fn match_class(&mut self, inst: InstId, positional: u32, inputs: &[ValueId], raises: Local) {
-        let (subject, class) = (self.local_at(inputs, 0), self.local_at(inputs, 1));
-        let names = match inputs.get(2).map(|&value| self.resolve(value)) {
-            Some(Resolved::Constant(Constant::Tuple(index))) => self.template.tuples[index as usize].clone(),
-            _ => Vec::new(),
-        };
-        let result = self.result(inst, 0);
-        let names = self.push_keys(&names);
-        let targets = self.tuple_of_targets(inst, result, positional + (names.end - names.start));
-        self.emit(
-            Operation::MatchClass {
-                subject,
-                class,
-                positional,
-                names,
-                targets,
-            },
-            inst,
-            raises,
-        );
-    }
-
-    pub(super) fn match_keys(&mut self, inst: InstId, inputs: &[ValueId], raises: Local) {
-        let subject = self.local_at(inputs, 0);
-        let keys = match inputs.get(1).map(|&value| self.resolve(value)) {
-            Some(Resolved::Constant(Constant::Tuple(index))) => self.template.tuples[index as usize].clone(),
-            _ => Vec::new(),
-        };
-        let result = self.result(inst, 0);
-        let keys = self.push_keys(&keys);
-        let targets = self.tuple_of_targets(inst, result, keys.end - keys.start);
-        self.emit(Operation::MatchKeys { subject, keys, targets }, inst, raises);
-    }
-
-    pub(super) fn push_keys(&mut self, constants: &[Constant]) -> std::ops::Range<u32> {
-        #[allow(clippy::cast_possible_truncation)]
-        let start = self.template.keys.len() as u32;
-        self.template
-            .keys
-            .extend(constants.iter().map(|constant| match *constant {
-                Constant::Name(symbol) => Key::Str(symbol),
-                Constant::Int(value) => Key::Int(value),
-                _ => Key::Any,
-            }));
-        #[allow(clippy::cast_possible_truncation)]
-        let end = self.template.keys.len() as u32;
-        start..end
-    }
-
-    pub(super) fn tuple_of_targets(&mut self, inst: InstId, result: Local, count: u32) -> std::ops::Range<u32> {
-        #[allow(clippy::cast_possible_truncation)]
-        let start = self.template.pool.len() as u32;
-        let mut elements = Vec::new();
-        for at in 0..count {
-            let target = self.fresh();
-            self.template.pool.push(target);
-            elements.push((Key::Int(i32::try_from(at).unwrap_or(i32::MAX)), target));
-        }
-        self.empty_display("tuple", result, inst, 0);
-        if let Some(display) = self.template.displays.last_mut()
-            && display.result == result
-        {
-            display.elements = elements;
-        }
-        start..start + count
-    }
-
     pub(super) fn intrinsic(&mut self, inst: InstId, intrinsic: Intrinsic, inputs: &[ValueId], raises: Local) {
         let result = self.last_result(inst);
         match intrinsic {
@@ -760,70 +659,5 @@ impl Builder<'_> {
             Intrinsic::Print => {}
             _ => self.emit(Operation::Unmodelled { result }, inst, raises),
         }
-    }
-
-    /// The value as it is known behind a test, where the test says something about its class.
-    pub(super) fn refined(&mut self, of: ValueId, edge: EdgeId) -> Option<Resolved> {
-        let fact = self.body.test_of(self.objects, edge)?;
-        let inst = self.body.cfg.edges[edge].inst?;
-        let value = self.local(of);
-        if value == NO_LOCAL {
-            return None;
-        }
-        let operation = match fact.kind {
-            TestKind::ExceptionMatch { class } if fact.holds => {
-                let class = self.local(class);
-                if class == NO_LOCAL {
-                    return None;
-                }
-                Operation::Catch {
-                    exception: value,
-                    class,
-                    result: self.fresh(),
-                }
-            }
-            TestKind::IsInstance { class } if !fact.holds => {
-                let class = self.local(class);
-                if class == NO_LOCAL {
-                    return None;
-                }
-                Operation::NarrowOut {
-                    value,
-                    class,
-                    result: self.fresh(),
-                }
-            }
-            TestKind::IsInstance { class } if fact.holds => {
-                let class = self.local(class);
-                if class == NO_LOCAL {
-                    return None;
-                }
-                Operation::Narrow {
-                    value,
-                    class,
-                    result: self.fresh(),
-                }
-            }
-            // What is callable or true is not None; what is neither may be anything.
-            TestKind::Callable | TestKind::Truth if !fact.holds => return None,
-            TestKind::Callable | TestKind::Truth | TestKind::IsNone => {
-                let result = self.fresh();
-                match (fact.kind == TestKind::IsNone, fact.holds) {
-                    (true, true) => Operation::OnlyNone { value, result },
-                    _ => Operation::NotNone { value, result },
-                }
-            }
-            _ => return None,
-        };
-        let (Operation::Catch { result, .. }
-        | Operation::Narrow { result, .. }
-        | Operation::NarrowOut { result, .. }
-        | Operation::NotNone { result, .. }
-        | Operation::OnlyNone { result, .. }) = operation
-        else {
-            return None;
-        };
-        self.emit(operation, inst, NO_LOCAL);
-        Some(Resolved::Local(result))
     }
 }

@@ -459,10 +459,13 @@ impl Template {
 }
 
 mod build;
+mod constants;
+mod displays;
 pub(crate) mod formats;
 mod forwards;
 mod functions;
 mod instructions;
+mod patterns;
 mod protocols;
 
 pub(crate) use build::{TemplateOptions, build_template};
