@@ -25,4 +25,6 @@ awk '
     !skip { print }
     END { print "\n[lints.rust]\nwarnings = \"allow\"" }
 ' "$from/$package-$version/Cargo.toml" > "$to/Cargo.toml"
-patch -d "$to" -p1 < "$here/class-free.patch"
+for patch in class-free speed; do
+    patch -d "$to" -p1 < "$here/$patch.patch"
+done

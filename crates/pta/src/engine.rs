@@ -9,7 +9,7 @@ use crate::config::PtaConfig;
 use crate::heap::{Allocation, Field, Heap, Object};
 use crate::ids::{ActId, ChainId, CodeId, ModuleId, NodeId, ObjId, SiteId};
 use crate::program::Program;
-use crate::python::classes::ClassTable;
+use crate::python::classes::{ClassMemo, ClassTable};
 use crate::python::equality::KeyLookups;
 use crate::python::intrinsics::{NamedAccess, NamedAccesses};
 use crate::python::priority::OperatorState;
@@ -19,7 +19,6 @@ use crate::template::{Callee, Local, NO_LOCAL, Operation, Template};
 use hognose_base::{BudgetKind, IndexVec, Outcome, ReasonSet, Symbol, UnresolvedKind, define_id};
 use hognose_ir::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -43,8 +42,12 @@ pub(crate) struct Engine<'p> {
     /// The chain of the reserved module.
     pub(crate) reserved: ChainId,
     pub(crate) classes: ClassTable,
-    /// Answers of `class_may_have`, with the number of linearisations they were given for.
-    pub(crate) may_have: RefCell<FxHashMap<(ObjId, Symbol), (usize, bool)>>,
+    /// Answers of `class_may_have`.
+    pub(crate) may_have: ClassMemo,
+    /// Answers of `certainly_has`.
+    pub(crate) certainly: ClassMemo,
+    /// Names that some class body makes a property.
+    pub(crate) property_names: FxHashSet<Symbol>,
     pub(crate) known: WellKnown,
     pub(crate) acts: IndexVec<ActId, Activation>,
     act_of: FxHashMap<(CodeId, Option<SiteId>), ActId>,
@@ -136,7 +139,12 @@ impl<'p> Engine<'p> {
             heap: Heap::default(),
             reserved: ChainId::new(0),
             classes: ClassTable::default(),
-            may_have: RefCell::default(),
+            may_have: ClassMemo::default(),
+            certainly: ClassMemo::default(),
+            property_names: templates
+                .iter()
+                .flat_map(|template| template.properties.iter().copied())
+                .collect(),
             known: WellKnown::default(),
             acts: IndexVec::new(),
             act_of: FxHashMap::default(),

@@ -12,6 +12,7 @@ use crate::python::sharing::Part;
 use crate::template::{Local, NO_LOCAL, Operation};
 use hognose_base::{IndexVec, ReasonSet, Symbol, UnresolvedKind, define_id};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 define_id! {
     /// A class of the class table.
@@ -85,6 +86,21 @@ pub struct ClassTable {
     dirty: Vec<ClassId>,
     /// Counts what may change what classes have.
     pub(crate) generation: u32,
+    /// Counts linearisations.
+    pub(crate) orders: u32,
+}
+
+/// Answers to a question about classes and names that depend on the linearisations of the class alone.
+#[derive(Debug, Default)]
+pub(crate) struct ClassMemo(RefCell<FxHashMap<(ObjId, Symbol), Remembered>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Remembered {
+    /// How many linearisations there were of all classes when the answer was last found to hold.
+    generation: u32,
+    /// How many there were of the class.
+    orders: usize,
+    answer: bool,
 }
 
 impl ClassTable {
@@ -445,6 +461,7 @@ impl Engine<'_> {
             return false;
         }
         info.orders.extend(fresh.iter().cloned());
+        self.classes.orders += 1;
         let lookups = info.lookups.clone();
         let subclasses = info.subclasses.clone();
         for order in &fresh {
@@ -614,14 +631,30 @@ impl Engine<'_> {
     /// Whether a look-up of `name` on the class may find something in a class of the program or the models other than
     /// `object`.
     pub(crate) fn class_may_have(&self, class: ObjId, name: Symbol) -> bool {
-        let orders = self.classes.get(class).map_or(0, |info| info.orders.len());
-        if let Some(&(known, answer)) = self.may_have.borrow().get(&(class, name))
-            && known == orders
-        {
-            return answer;
+        self.remembered(&self.may_have, class, name, || self.find_may_have(class, name))
+    }
+
+    /// What is known of a class and a name, found out anew when the class has another linearisation.
+    fn remembered(&self, memo: &ClassMemo, class: ObjId, name: Symbol, find: impl FnOnce() -> bool) -> bool {
+        let mut memo = memo.0.borrow_mut();
+        let generation = self.classes.orders;
+        let orders = || self.classes.get(class).map_or(0, |info| info.orders.len());
+        if let Some(known) = memo.get_mut(&(class, name)) {
+            if known.generation == generation {
+                return known.answer;
+            }
+            if known.orders == orders() {
+                known.generation = generation;
+                return known.answer;
+            }
         }
-        let answer = self.find_may_have(class, name);
-        self.may_have.borrow_mut().insert((class, name), (orders, answer));
+        let answer = find();
+        let remembered = Remembered {
+            generation,
+            orders: orders(),
+            answer,
+        };
+        memo.insert((class, name), remembered);
         answer
     }
 
@@ -644,6 +677,10 @@ impl Engine<'_> {
 
     /// Whether every linearisation has a class that certainly binds `name`.
     pub(crate) fn certainly_has(&self, class: ObjId, name: Symbol) -> bool {
+        self.remembered(&self.certainly, class, name, || self.find_certainly_has(class, name))
+    }
+
+    fn find_certainly_has(&self, class: ObjId, name: Symbol) -> bool {
         let Some(info) = self.classes.get(class) else {
             return false;
         };
@@ -662,6 +699,9 @@ impl Engine<'_> {
 
     /// Whether the first class of every order that binds `name` makes it a property.
     pub(crate) fn is_property(&self, class: ObjId, name: Symbol) -> bool {
+        if !self.property_names.contains(&name) {
+            return false;
+        }
         let Some(info) = self.classes.get(class) else {
             return false;
         };

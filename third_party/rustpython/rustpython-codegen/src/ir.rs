@@ -2802,8 +2802,7 @@ impl Blocks {
             let old_index = *item as usize;
             debug_assert!(i <= old_index && old_index < nconsts);
             if i != old_index {
-                let value = consts.constants[old_index].clone();
-                consts.constants[i] = value;
+                consts.constants.swap(i, old_index);
             }
         }
 
@@ -5546,9 +5545,11 @@ fn basicblock_optimize_load_const(
         if matches!(
             block.instructions[i].instr.real(),
             Some(Instruction::LoadConst { .. })
-        ) && let Some(constant) = get_const_value(metadata, &block.instructions[i])
+        ) && let Some(constant) = metadata
+            .consts
+            .get_index(u32::from(block.instructions[i].arg) as usize)
         {
-            block.instructions[i].maybe_instr_make_load_smallint(&constant);
+            block.instructions[i].maybe_instr_make_load_smallint(constant);
         }
 
         let curr = block.instructions[i];
