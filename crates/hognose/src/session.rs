@@ -2,13 +2,13 @@
 
 use crate::analysis::{AnalysedFile, Analysis};
 use crate::config::Config;
-use crate::lift::{Timed, lift_all};
+use crate::lift::{Timed, Unlifted, lift_all};
 use crate::profile::Profiler;
 use crate::workers::Workers;
 use hognose_base::Diagnostic;
 use hognose_compile::{CPython, CPythonConfig, Embedded, Frontend, InterpreterError, PythonSpec, Threads};
 use hognose_ir::lift_file;
-use hognose_project::{ImportRef, LoadedFile, Project, discover, follow, load};
+use hognose_project::{FileFormat, ImportRef, LoadedFile, Project, discover, follow, load};
 use hognose_pyc::CompiledModule;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -93,7 +93,11 @@ impl Session {
             let file = &project.files[one.file];
             let version = one.module.as_ref().map(|module| module.version);
             if let Some(module) = one.module {
-                modules.push((file.path.clone(), module));
+                modules.push(Unlifted {
+                    path: file.path.clone(),
+                    module,
+                    is_given: file.format == FileFormat::Compiled,
+                });
             }
             analysed.push(AnalysedFile {
                 path: file.path.clone(),

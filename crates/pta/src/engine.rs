@@ -206,6 +206,8 @@ impl<'p> Engine<'p> {
         let locals: usize = templates.iter().map(|template| template.locals as usize).sum();
         engine.solver.reserve(locals * 3);
         engine.tasks.reserve(locals);
+        engine.heap.reserve(locals / 2);
+        engine.shared_groups.reserve(locals / 3);
         engine.reserved = engine.heap.root_chain(reserved);
         engine.known = WellKnown::find(&mut engine);
         engine

@@ -238,6 +238,11 @@ impl Heap {
         let (index, _) = self.objects.insert_full(object);
         <ObjId as hognose_base::Id>::from_index(index)
     }
+    /// Makes room for so many fields, so that their table is not copied while it grows.
+    pub(crate) fn reserve(&mut self, slots: usize) {
+        self.slots.reserve(slots);
+        self.objects.reserve(slots / 4);
+    }
     /// The id of an object that exists.
     #[must_use]
     pub fn find(&self, object: &Object) -> Option<ObjId> {

@@ -154,6 +154,7 @@ impl Solver {
         self.nodes.reserve(nodes);
         self.edges.reserve(nodes);
         self.listeners.reserve(nodes);
+        self.known_edges.reserve(nodes / 8);
     }
     /// A new node.
     pub(crate) fn node(&mut self) -> NodeId {

@@ -5,6 +5,7 @@ use crate::heap::Field;
 use crate::ids::{ActId, ChainId, CodeId, ModuleId, NodeId, ObjId, SiteId};
 use crate::python::intrinsics::NamedAccess;
 use hognose_base::Symbol;
+use std::hash::{Hash, Hasher};
 
 /// How a call comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -538,7 +539,7 @@ pub(crate) enum KeyWatcher {
 }
 
 /// Who a receiver group belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GroupKey {
     Sink(Sink),
     ClassSink(Sink),
@@ -556,4 +557,43 @@ pub(crate) enum GroupKey {
     Convert(SiteId, Symbol),
     /// The other operands of a comparison that a container makes.
     Equal(SiteId, NodeId),
+}
+
+impl Sink {
+    /// A number that tells sinks apart.
+    const fn packed(self) -> u64 {
+        let (tag, id) = match self {
+            Self::Value(node) => (0, node.raw()),
+            Self::Call(request) => (1, request.raw()),
+            Self::New(request) => (2, request.raw()),
+        };
+        tag << 32 | id as u64
+    }
+}
+
+/// Groups are looked up more often than anything else, so a key is hashed as one or two words.
+impl Hash for GroupKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (tag, word, more) = match *self {
+            Self::Sink(sink) => (0, sink.packed(), 0),
+            Self::ClassSink(sink) => (1, sink.packed(), 0),
+            Self::MetaSink(sink) => (2, sink.packed(), 0),
+            Self::Super(class, sink) => (3, sink.packed(), class.raw()),
+            Self::Store(site, name, raw) => (4, u64::from(site.raw()), name.raw() << 1 | u32::from(raw)),
+            Self::Initialise(request) => (5, u64::from(request.raw()), 0),
+            Self::Call(request) => (6, u64::from(request.raw()), 0),
+            Self::Item(site) => (7, u64::from(site.raw()), 0),
+            Self::Iterate(site, node) => (8, u64::from(site.raw()), node.raw()),
+            Self::Next(site, node) => (9, u64::from(site.raw()), node.raw()),
+            Self::Left(site) => (10, u64::from(site.raw()), 0),
+            Self::Right(site) => (11, u64::from(site.raw()), 0),
+            Self::Truth(site) => (12, u64::from(site.raw()), 0),
+            Self::Convert(site, name) => (13, u64::from(site.raw()), name.raw()),
+            Self::Equal(site, node) => (14, u64::from(site.raw()), node.raw()),
+        };
+        state.write_u64(word | tag << 40);
+        if more != 0 {
+            state.write_u32(more);
+        }
+    }
 }
