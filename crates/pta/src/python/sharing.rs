@@ -188,25 +188,7 @@ impl Engine<'_> {
                 }
             }
         }
-        for (old, moved) in moved {
-            for listener in self.groups_at(old) {
-                let task = self.tasks[listener.0 as usize];
-                let Some((receiver, itself)) = receiver_group(task) else {
-                    continue;
-                };
-                let places = self.places(receiver, itself, &moved);
-                for &place in &places {
-                    if self.followed.insert((receiver, place)) {
-                        self.on(place, task);
-                    }
-                }
-                if !places.is_empty()
-                    && let Task::Member { sink, .. } = task
-                {
-                    self.feed(sources, sink);
-                }
-            }
-        }
+        self.follow(moved, sources, true);
     }
 
     /// The same when the classes gained nothing but a store under names that are not known: what the groups are subscribed
@@ -242,6 +224,11 @@ impl Engine<'_> {
                 }
             }
         }
+        self.follow(moved, &[source], false);
+    }
+
+    /// Receiver groups follow their classes to what these resolve to now: they subscribe to it, or only can be found by it.
+    fn follow(&mut self, moved: Moved, sources: &[NodeId], subscribe: bool) {
         for (old, moved) in moved {
             for listener in self.groups_at(old) {
                 let task = self.tasks[listener.0 as usize];
@@ -250,14 +237,19 @@ impl Engine<'_> {
                 };
                 let places = self.places(receiver, itself, &moved);
                 for &place in &places {
-                    if self.followed.insert((receiver, place)) {
+                    if !self.followed.insert((receiver, place)) {
+                        continue;
+                    }
+                    if subscribe {
+                        self.on(place, task);
+                    } else {
                         self.followers.entry(place).or_default().push(listener);
                     }
                 }
                 if !places.is_empty()
                     && let Task::Member { sink, .. } = task
                 {
-                    self.feed(&[source], sink);
+                    self.feed(sources, sink);
                 }
             }
         }
