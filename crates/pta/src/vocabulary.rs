@@ -25,6 +25,8 @@ pub enum CallKind {
 pub(crate) enum ArgumentSource {
     /// The call expression of the site.
     Site,
+    /// The same without its first positional argument.
+    SiteRest,
     /// These of `Engine::request_nodes`, all positional.
     Nodes {
         /// The first of them.

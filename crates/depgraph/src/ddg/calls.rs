@@ -66,7 +66,10 @@ impl Builder<'_> {
                         .first()
                         .and_then(|&callee| self.value(callee));
                     let receiver = if is_new { callee } else { self.node(inst) };
-                    self.bind(target, Some(receiver), &actuals);
+                    if !self.bind(target, Some(receiver), &actuals) {
+                        // `type.__call__(cls, part)`: the arguments of the constructor are not those of the expression.
+                        self.all_parameters(inst, target);
+                    }
                     if is_new {
                         self.results(inst, target);
                     } else if self.context.functions[target].raises {
@@ -80,7 +83,9 @@ impl Builder<'_> {
                     }
                 }
                 CallKind::Protocol(_) if is_expression => match self.protocol_receiver(inst, record.kind) {
-                    Some(receiver) => self.bind(target, Some(receiver), &actuals),
+                    Some(receiver) => {
+                        self.bind(target, Some(receiver), &actuals);
+                    }
                     None => self.all_parameters(inst, target),
                 },
                 _ if self.key_method(inst, target) => {
@@ -353,7 +358,8 @@ impl Builder<'_> {
         objects.items(*items).iter().map(symbol).collect()
     }
 
-    fn bind(&mut self, target: CodeId, receiver: Option<Option<DdgNodeId>>, actuals: &Actuals) {
+    /// Connects arguments with the parameters they are bound to. Whether they fit.
+    fn bind(&mut self, target: CodeId, receiver: Option<Option<DdgNodeId>>, actuals: &Actuals) -> bool {
         let with = receiver.is_some();
         let shape = CallShape {
             positional: u32::try_from(actuals.positional.len() + usize::from(with)).unwrap_or(u32::MAX),
@@ -363,9 +369,10 @@ impl Builder<'_> {
         };
         let signature = &self.program.codes[target].signature;
         let Ok(bindings) = bind_arguments(&shape, signature) else {
-            return;
+            return false;
         };
         self.connect(target, receiver, actuals, &bindings);
+        true
     }
 
     fn connect(&mut self, target: CodeId, receiver: Option<Option<DdgNodeId>>, actuals: &Actuals, bindings: &Bindings) {

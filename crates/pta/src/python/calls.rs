@@ -48,16 +48,16 @@ impl Engine<'_> {
                 let range = first as usize..(first + count) as usize;
                 nodes.positional.extend_from_slice(&self.request_nodes[range]);
             }
-            ArgumentSource::Site => {
+            ArgumentSource::Site | ArgumentSource::SiteRest => {
                 let act = self.site_acts[request.site];
                 let (Operation::Call { call, .. } | Operation::Class { call, .. }) = self.operation(request.site)
                 else {
                     return nodes;
                 };
                 let arguments = &self.templates[self.acts[act].code].calls[*call as usize];
-                nodes
-                    .positional
-                    .extend(arguments.positional.iter().map(|&local| self.node(act, local)));
+                let skip = usize::from(matches!(request.arguments, ArgumentSource::SiteRest));
+                let positional = arguments.positional.iter().skip(skip);
+                nodes.positional.extend(positional.map(|&local| self.node(act, local)));
                 nodes.keywords.extend(
                     arguments
                         .keywords

@@ -185,7 +185,7 @@ impl Engine<'_> {
         match intrinsic {
             Intrinsic::Instance => self.on(first, Task::Instantiate { site, result }),
             Intrinsic::TypeNew => self.type_new(site, &nodes.positional, result),
-            Intrinsic::TypeCall => self.type_call(request, first),
+            Intrinsic::TypeCall => self.type_call(request, first, receiver == NO_NODE),
             Intrinsic::SuperNew => self.super_new(site, second, third, result),
             Intrinsic::GetAttr | Intrinsic::RawGetAttr => {
                 self.add_edge(third, result);
@@ -450,9 +450,14 @@ impl Engine<'_> {
         }
     }
 
-    /// The class is the first argument; the rest are the arguments of the constructor, as a metaclass passes them on that
-    /// calls `super().__call__(*args, **kwargs)`.
-    fn type_call(&mut self, request: RequestId, class: NodeId) {
+    /// The class comes first, as the receiver (`super().__call__(*args, **kwargs)` of a metaclass) or as an argument of its
+    /// own (`type.__call__(cls, *args, **kwargs)`); the rest are the arguments of the constructor.
+    fn type_call(&mut self, request: RequestId, class: NodeId, given: bool) {
+        let request = if given {
+            self.drop_first_argument(request)
+        } else {
+            request
+        };
         self.on(class, Task::ConstructClass { request });
     }
 
@@ -577,8 +582,7 @@ impl Engine<'_> {
     pub(crate) fn construct_classes(&mut self, classes: &[ObjId], request: RequestId) {
         for &class in classes {
             if matches!(self.heap.get(class), Object::Class(..) | Object::DynamicClass(_)) {
-                let inner = self.drop_first_argument(request);
-                self.construct(inner, class);
+                self.construct(request, class);
             }
         }
     }
@@ -586,12 +590,14 @@ impl Engine<'_> {
     /// The request without its first positional argument.
     fn drop_first_argument(&mut self, request: RequestId) -> RequestId {
         let mut copy = self.requests[request];
-        if let ArgumentSource::Nodes { first, count } = &mut copy.arguments
-            && *count > 0
-        {
-            *first += 1;
-            *count -= 1;
-        }
+        copy.arguments = match copy.arguments {
+            ArgumentSource::Nodes { first, count } if count > 0 => ArgumentSource::Nodes {
+                first: first + 1,
+                count: count - 1,
+            },
+            ArgumentSource::Site => ArgumentSource::SiteRest,
+            other => other,
+        };
         self.request(copy)
     }
 
