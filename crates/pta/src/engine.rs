@@ -199,7 +199,7 @@ impl<'p> Engine<'p> {
             outcome: Outcome::Complete,
             rounds: 0,
         };
-        let reserved = engine.symbol(crate::python::intrinsics::RESERVED_MODULE);
+        let reserved = crate::python::names::HOGNOSE;
         engine.solver.limit = config.max_objects;
         // Room for the activations of the program, and as much again for clones, fields and groups: memory that is not used
         // is not touched.
@@ -434,22 +434,16 @@ impl<'p> Engine<'p> {
         kind: CallKind,
     ) -> RequestId {
         let raises = self.site_raises(site);
-        let arguments = self.argument_list(arguments);
+        let first = u32::try_from(self.request_nodes.len()).unwrap_or(u32::MAX);
+        let count = u32::try_from(arguments.len()).unwrap_or(0);
+        self.request_nodes.extend_from_slice(arguments);
         self.request(Request {
             site,
-            arguments,
+            arguments: ArgumentSource::Nodes { first, count },
             result,
             raises,
             kind,
         })
-    }
-
-    /// Positional arguments of a request.
-    pub(crate) fn argument_list(&mut self, nodes: &[NodeId]) -> ArgumentSource {
-        let first = u32::try_from(self.request_nodes.len()).unwrap_or(u32::MAX);
-        self.request_nodes.extend_from_slice(nodes);
-        let count = u32::try_from(nodes.len()).unwrap_or(0);
-        ArgumentSource::Nodes { first, count }
     }
 
     /// A node whose objects are called by the request, without a receiver.

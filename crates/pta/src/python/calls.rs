@@ -549,27 +549,19 @@ impl Engine<'_> {
 
     /// `type.__call__`: `__new__`, then `__init__` on an instance of the class.
     pub(crate) fn construct(&mut self, request: RequestId, class: ObjId) {
-        let Request {
-            site,
-            result,
-            raises,
-            arguments,
-            ..
-        } = self.requests[request];
-        self.target_class(site, class);
+        let call = self.requests[request];
+        self.target(call.site, CallKind::Call, Target::Class(class));
         let init = self.request(Request {
-            site,
-            arguments,
             result: NO_NODE,
-            raises,
             kind: CallKind::Construct(names::INIT),
+            ..call
         });
         if self.customises_new(class) {
             self.construct_by_new(request, init, class);
             return;
         }
-        let object = self.instance(class, site);
-        self.add_object(result, object);
+        let object = self.instance(class, call.site);
+        self.add_object(call.result, object);
         self.initialise(&[object], init, class);
         if let Some(info) = self.classes.get_mut(class) {
             info.constructed.push((request, init));
@@ -608,21 +600,14 @@ impl Engine<'_> {
     }
 
     fn construct_by_new(&mut self, request: RequestId, init: RequestId, class: ObjId) {
-        let Request {
-            site,
-            result,
-            raises,
-            arguments,
-            ..
-        } = self.requests[request];
+        let call = self.requests[request];
+        let site = call.site;
         let instances = self.solver.node();
-        self.add_edge(instances, result);
+        self.add_edge(instances, call.result);
         let new = self.request(Request {
-            site,
-            arguments,
             result: instances,
-            raises,
             kind: CallKind::Construct(names::NEW),
+            ..call
         });
         let receiver = self.single(class);
         let found = self.lookup(class, names::NEW);
@@ -641,10 +626,6 @@ impl Engine<'_> {
             self.add_object(instances, object);
         }
         self.on(instances, Task::Initialise { request: init, class });
-    }
-
-    fn target_class(&mut self, site: SiteId, class: ObjId) {
-        self.target(site, CallKind::Call, Target::Class(class));
     }
 
     /// Instances that `__new__` gave.

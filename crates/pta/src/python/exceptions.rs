@@ -4,7 +4,7 @@
 //! instances of its class, or of any class of its tuple). What operations of builtins raise implicitly is not tracked by
 //! origin: a handler of a builtin or external class receives an instance made where it is caught.
 
-use crate::engine::{ArgumentSource, CallKind, Engine, NO_NODE, Request, Task};
+use crate::engine::{CallKind, Engine, NO_NODE, Task};
 use crate::heap::{Allocation, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::Operation;
@@ -16,13 +16,7 @@ impl Engine<'_> {
         for &object in objects {
             match self.heap.get(object) {
                 Object::Class(..) | Object::DynamicClass(_) => {
-                    let request = self.request(Request {
-                        site,
-                        arguments: ArgumentSource::Nodes { first: 0, count: 0 },
-                        result: raises,
-                        raises,
-                        kind: CallKind::Call,
-                    });
+                    let request = self.site_request(site, &[], raises, CallKind::Call);
                     self.apply_call(request, object, NO_NODE);
                 }
                 Object::External(chain) => {

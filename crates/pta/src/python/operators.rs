@@ -52,6 +52,8 @@ pub(crate) struct Operands {
     pub(crate) direct: Symbol,
     pub(crate) reflected: Symbol,
     pub(crate) in_place: Option<Symbol>,
+    /// Whether it is a comparison.
+    pub(crate) compares: bool,
 }
 
 impl Engine<'_> {
@@ -73,6 +75,7 @@ impl Engine<'_> {
                     direct,
                     reflected,
                     in_place: in_place.then_some(augmented),
+                    compares: false,
                 }
             }
             Operation::Compare {
@@ -90,6 +93,7 @@ impl Engine<'_> {
                     direct,
                     reflected,
                     in_place: None,
+                    compares: true,
                 }
             }
             _ => return None,
@@ -122,7 +126,7 @@ impl Engine<'_> {
             self.scalar_left(site, operands);
             return;
         }
-        if matches!(*self.operation(site), Operation::Compare { .. }) {
+        if operands.compares {
             let direct = self.compared_by(class, operands.direct);
             if !self.class_may_have(class, direct) {
                 // `object` compares by identity, and asks the other side first.
@@ -181,13 +185,13 @@ impl Engine<'_> {
     /// A node for the answer of a method that may give NotImplemented, which is no result.
     pub(crate) fn declining(&mut self, site: SiteId, result: NodeId) -> NodeId {
         let known = self.operators.entry(site).or_default();
-        if known.answers == NO_NODE {
-            let node = self.solver.node();
-            known.answers = node;
-            self.on(node, Task::Accept { site, result });
+        if let Some(node) = known.answers {
             return node;
         }
-        known.answers
+        let node = self.solver.node();
+        known.answers = Some(node);
+        self.on(node, Task::Accept { site, result });
+        node
     }
 
     /// Answers of an operator method arrived: NotImplemented asks the reflected method, all else is the result.
@@ -208,11 +212,10 @@ impl Engine<'_> {
 
     /// Right operands arrived whose reflected method is asked.
     pub(crate) fn reflected(&mut self, objects: &[ObjId], site: SiteId, operands: &Operands) {
-        let compares = matches!(*self.operation(site), Operation::Compare { .. });
         for &object in objects {
             let Some(class) = self.class_of(object) else { continue };
             let name = self.compared_by(class, operands.reflected);
-            if self.known.is_scalar(class) || compares && !self.class_may_have(class, name) {
+            if self.known.is_scalar(class) || operands.compares && !self.class_may_have(class, name) {
                 continue;
             }
             let partial = self.declining(site, operands.result);
@@ -433,9 +436,14 @@ impl Engine<'_> {
                 continue;
             }
             // `__format__` is given the format specification.
-            let text = self.scalar(self.known.str);
-            let specification = [self.single(text)];
-            let arguments: &[NodeId] = if name == names::FORMAT { &specification } else { &[] };
+            let specification;
+            let arguments: &[NodeId] = if name == names::FORMAT {
+                let text = self.scalar(self.known.str);
+                specification = [self.single(text)];
+                &specification
+            } else {
+                &[]
+            };
             let key = GroupKey::Convert(site, name);
             self.ask(key, class, name, object, site, arguments, NO_NODE);
         }

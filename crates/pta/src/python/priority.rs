@@ -11,12 +11,11 @@
 use super::operators::Operands;
 use crate::engine::{CallKind, Engine, Fallback, GroupKey, NO_NODE, Question, Task};
 use crate::ids::{NodeId, ObjId, SiteId};
-use crate::template::Operation;
 use hognose_base::ReasonSet;
 use smallvec::SmallVec;
 
 /// What an operator has found out about its operands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OperatorState {
     /// Classes of left operands that are no builtin scalars. Each with the node of those right operands that do not come
     /// before it, where some may; else [`NO_NODE`].
@@ -30,22 +29,8 @@ pub(crate) struct OperatorState {
     reflects: bool,
     /// Whether right operands are listened to.
     listens: bool,
-    /// The answers of operator methods, or [`NO_NODE`].
-    pub(crate) answers: NodeId,
-}
-
-impl Default for OperatorState {
-    fn default() -> Self {
-        Self {
-            lefts: SmallVec::new(),
-            rights: SmallVec::new(),
-            first: SmallVec::new(),
-            scalar_left: false,
-            reflects: false,
-            listens: false,
-            answers: NO_NODE,
-        }
-    }
+    /// The answers of operator methods.
+    pub(crate) answers: Option<NodeId>,
 }
 
 impl Engine<'_> {
@@ -70,8 +55,7 @@ impl Engine<'_> {
     }
 
     fn new_left(&mut self, site: SiteId, class: ObjId, operands: &Operands) -> NodeId {
-        let compares = matches!(*self.operation(site), Operation::Compare { .. });
-        let yields = self.may_yield(class, operands, compares);
+        let yields = self.may_yield(class, operands);
         let argument = if yields { self.solver.node() } else { NO_NODE };
         let known = self.operators.entry(site).or_default();
         known.lefts.push((class, argument));
@@ -81,7 +65,9 @@ impl Engine<'_> {
         // Those that are there already have been handed out, or will be.
         if self.listens_right(site, operands) {
             if self.operators[&site].rights.is_empty() {
-                self.right_classes(site, operands);
+                // The first left operand that is no builtin scalar arrived after some right ones.
+                let rights = self.rights(operands);
+                self.rank_rights(&rights, site, operands);
             }
             if yields {
                 let rights = self.rights(operands);
@@ -96,8 +82,8 @@ impl Engine<'_> {
     }
 
     /// Whether some subclass of the class, as a right operand, may come before it.
-    fn may_yield(&mut self, class: ObjId, operands: &Operands, compares: bool) -> bool {
-        let key = (class, operands.reflected, compares);
+    fn may_yield(&mut self, class: ObjId, operands: &Operands) -> bool {
+        let key = (class, operands.reflected, operands.compares);
         let state = self.classes.generation;
         if let Some(&(known, answer)) = self.yielding.get(&key)
             && known == state
@@ -107,7 +93,7 @@ impl Engine<'_> {
         let answer = self
             .with_subclasses(class)
             .into_iter()
-            .any(|right| self.outranks(right, class, operands, compares, true));
+            .any(|right| self.outranks(right, class, operands, true));
         self.yielding.insert(key, (state, answer));
         answer
     }
@@ -174,12 +160,6 @@ impl Engine<'_> {
         }
     }
 
-    /// The first left operand that is no builtin scalar arrived after some right ones.
-    fn right_classes(&mut self, site: SiteId, operands: &Operands) {
-        let rights = self.rights(operands);
-        self.rank_rights(&rights, site, operands);
-    }
-
     /// Compares the classes of right operands with those of the left ones that are no builtin scalars.
     fn rank_rights(&mut self, objects: &[ObjId], site: SiteId, operands: &Operands) {
         for &object in objects {
@@ -199,8 +179,7 @@ impl Engine<'_> {
 
     /// Asks the reflected method of the right operands of a class first, if it comes before the left class.
     fn rank(&mut self, site: SiteId, left: ObjId, right: ObjId, operands: &Operands) {
-        let compares = matches!(*self.operation(site), Operation::Compare { .. });
-        if !self.outranks(right, left, operands, compares, false) {
+        if !self.outranks(right, left, operands, false) {
             return;
         }
         let known = self.operators.entry(site).or_default();
@@ -219,12 +198,12 @@ impl Engine<'_> {
     }
 
     /// Whether the reflected method of the right class is asked before the left one's: certainly so, or possibly.
-    fn outranks(&mut self, right: ObjId, left: ObjId, operands: &Operands, compares: bool, certainly: bool) -> bool {
+    fn outranks(&mut self, right: ObjId, left: ObjId, operands: &Operands, certainly: bool) -> bool {
         let name = self.compared_by(right, operands.reflected);
         if right == left || !self.class_may_have(right, name) {
             return false;
         }
-        if !compares && self.known.is_container(left) {
+        if !operands.compares && self.known.is_container(left) {
             return !self.known.is_container(right) && (!certainly || self.certainly_has(right, name));
         }
         let below = if certainly {
@@ -232,7 +211,7 @@ impl Engine<'_> {
         } else {
             self.classes.is_subclass(right, left)
         };
-        below && (compares || self.shared_lookup(right, name) != self.shared_lookup(left, name))
+        below && (operands.compares || self.shared_lookup(right, name) != self.shared_lookup(left, name))
     }
 
     /// Right operands arrived: those that do not come before the left class are given to its method.
@@ -245,12 +224,11 @@ impl Engine<'_> {
         argument: NodeId,
         operands: &Operands,
     ) {
-        let compares = matches!(*self.operation(site), Operation::Compare { .. });
         let mut any = !reasons.is_empty();
         for &object in objects {
             let first = self
                 .class_of(object)
-                .is_some_and(|right| self.outranks(right, class, operands, compares, true));
+                .is_some_and(|right| self.outranks(right, class, operands, true));
             if !first {
                 self.add_object(argument, object);
                 any = true;

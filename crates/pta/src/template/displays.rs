@@ -8,9 +8,8 @@ impl Builder<'_> {
     /// The subscript that a value is.
     pub(super) fn key(&mut self, value: ValueId) -> Key {
         match self.resolve(value) {
-            Resolved::Constant(Constant::Name(symbol)) => Key::Str(symbol),
-            Resolved::Constant(Constant::Int(value)) => Key::Int(value),
-            Resolved::Constant(_) | Resolved::Nothing | Resolved::Pending => Key::Any,
+            Resolved::Constant(constant) => Key::of(constant),
+            Resolved::Nothing | Resolved::Pending => Key::Any,
             Resolved::Local(local) => Key::Node(local),
         }
     }
@@ -91,12 +90,7 @@ impl Builder<'_> {
             let value = self.local(input);
             let key = keys.get(at).copied();
             display.constant_keys.extend(key);
-            let key = match key {
-                Some(Constant::Name(symbol)) => Key::Str(symbol),
-                Some(Constant::Int(value)) => Key::Int(value),
-                _ => Key::Any,
-            };
-            display.elements.push((key, value));
+            display.elements.push((key.map_or(Key::Any, Key::of), value));
         }
     }
 

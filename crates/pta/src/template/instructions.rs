@@ -138,19 +138,19 @@ impl Builder<'_> {
                 inputs.last().into_iter().for_each(|&value| self.copy(value, result));
             }
             Op::LoadFromDictOrGlobals(name) => {
-                self.load_name(inst, name, true, true);
+                self.load_name(inst, name, true);
                 let result = self.last_result(inst);
                 inputs.last().into_iter().for_each(|&value| self.copy(value, result));
             }
             Op::LoadName(name) => {
                 let unbound = inputs.first().is_none_or(|&value| self.may_be_unbound(value));
-                self.load_name(inst, name, true, unbound);
+                self.load_name(inst, name, unbound);
                 let result = self.last_result(inst);
                 inputs.first().into_iter().for_each(|&value| self.copy(value, result));
             }
             Op::LoadGlobal(name) if !self.is_outer_load(inst) => {
                 let unbound = self.may_be_unbound(inputs[0]);
-                self.load_name(inst, name, true, unbound);
+                self.load_name(inst, name, unbound);
                 let result = self.last_result(inst);
                 self.copy(inputs[0], result);
             }
@@ -178,13 +178,13 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn load_name(&mut self, inst: InstId, name: NameId, own: bool, outer: bool) {
+    pub(super) fn load_name(&mut self, inst: InstId, name: NameId, outer: bool) {
         let (name, result) = (self.name(name), self.last_result(inst));
         if result != NO_LOCAL {
             self.template.name_loads.push(NameLoad {
                 name,
                 result,
-                own,
+                own: true,
                 outer,
             });
         }

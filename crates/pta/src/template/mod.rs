@@ -87,6 +87,17 @@ pub(crate) enum Key {
     Any,
 }
 
+impl Key {
+    /// The subscript that a constant is.
+    pub(crate) const fn of(constant: Constant) -> Self {
+        match constant {
+            Constant::Name(symbol) => Self::Str(symbol),
+            Constant::Int(value) => Self::Int(value),
+            _ => Self::Any,
+        }
+    }
+}
+
 /// How the callee of a call is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callee {

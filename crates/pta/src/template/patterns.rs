@@ -62,11 +62,7 @@ impl Builder<'_> {
         let start = self.template.keys.len() as u32;
         self.template
             .keys
-            .extend(constants.iter().map(|constant| match *constant {
-                Constant::Name(symbol) => Key::Str(symbol),
-                Constant::Int(value) => Key::Int(value),
-                _ => Key::Any,
-            }));
+            .extend(constants.iter().map(|&constant| Key::of(constant)));
         #[allow(clippy::cast_possible_truncation)]
         let end = self.template.keys.len() as u32;
         start..end
@@ -94,64 +90,43 @@ impl Builder<'_> {
     pub(super) fn refined(&mut self, of: ValueId, edge: EdgeId) -> Option<Resolved> {
         let fact = self.body.test_of(self.objects, edge)?;
         let inst = self.body.cfg.edges[edge].inst?;
-        let value = self.local(of);
-        if value == NO_LOCAL {
-            return None;
-        }
-        let operation = match fact.kind {
-            TestKind::ExceptionMatch { class } if fact.holds => {
-                let class = self.local(class);
-                if class == NO_LOCAL {
-                    return None;
-                }
-                Operation::Catch {
-                    exception: value,
+        let value = self.known_local(of)?;
+        let (operation, result) = match (fact.kind, fact.holds) {
+            (TestKind::ExceptionMatch { class }, true) => {
+                let (exception, class, result) = (value, self.known_local(class)?, self.fresh());
+                let catch = Operation::Catch {
+                    exception,
                     class,
-                    result: self.fresh(),
-                }
+                    result,
+                };
+                (catch, result)
             }
-            TestKind::IsInstance { class } if !fact.holds => {
-                let class = self.local(class);
-                if class == NO_LOCAL {
-                    return None;
-                }
-                Operation::NarrowOut {
-                    value,
-                    class,
-                    result: self.fresh(),
-                }
+            (TestKind::IsInstance { class }, holds) => {
+                let (class, result) = (self.known_local(class)?, self.fresh());
+                let narrow = if holds {
+                    Operation::Narrow { value, class, result }
+                } else {
+                    Operation::NarrowOut { value, class, result }
+                };
+                (narrow, result)
             }
-            TestKind::IsInstance { class } if fact.holds => {
-                let class = self.local(class);
-                if class == NO_LOCAL {
-                    return None;
-                }
-                Operation::Narrow {
-                    value,
-                    class,
-                    result: self.fresh(),
-                }
+            (TestKind::IsNone, true) => {
+                let result = self.fresh();
+                (Operation::OnlyNone { value, result }, result)
             }
             // What is callable or true is not None; what is neither may be anything.
-            TestKind::Callable | TestKind::Truth if !fact.holds => return None,
-            TestKind::Callable | TestKind::Truth | TestKind::IsNone => {
+            (TestKind::IsNone, false) | (TestKind::Callable | TestKind::Truth, true) => {
                 let result = self.fresh();
-                match (fact.kind == TestKind::IsNone, fact.holds) {
-                    (true, true) => Operation::OnlyNone { value, result },
-                    _ => Operation::NotNone { value, result },
-                }
+                (Operation::NotNone { value, result }, result)
             }
             _ => return None,
         };
-        let (Operation::Catch { result, .. }
-        | Operation::Narrow { result, .. }
-        | Operation::NarrowOut { result, .. }
-        | Operation::NotNone { result, .. }
-        | Operation::OnlyNone { result, .. }) = operation
-        else {
-            return None;
-        };
         self.emit(operation, inst, NO_LOCAL);
         Some(Resolved::Local(result))
+    }
+
+    /// The local of a value, if it has one.
+    fn known_local(&mut self, value: ValueId) -> Option<Local> {
+        Some(self.local(value)).filter(|&local| local != NO_LOCAL)
     }
 }
