@@ -3247,7 +3247,7 @@ impl<'warnings> Compiler<'warnings> {
     }
 
     fn collect_nested_globals(table: &SymbolTable, names: &mut alloc::collections::BTreeSet<Name>) {
-        for subtable in &table.sub_tables {
+        for subtable in table.sub_tables.iter() {
             if !subtable.comp_inlined {
                 names.extend(
                     subtable
@@ -3272,7 +3272,7 @@ impl<'warnings> Compiler<'warnings> {
             .is_some_and(|names| names.contains(name))
     }
 
-    /// Start and end of a range; instructions in a row often have the same.
+    /// Start and end of a range; instructions in a row often have the same, or stand on the same line.
     fn locations(&mut self, range: TextRange) -> (SourceLocation, SourceLocation) {
         if let Some((last, start, end)) = self.last_locations
             && last == range
@@ -3280,8 +3280,23 @@ impl<'warnings> Compiler<'warnings> {
             return (start, end);
         }
         let source = self.source_file.to_source_code();
-        let start = source.source_location(range.start(), PositionEncoding::Utf8);
-        let end = source.source_location(range.end(), PositionEncoding::Utf8);
+        let near = |line: OneIndexed, offset| {
+            let first = source.line_start(line);
+            if first <= offset && offset < source.line_end(line) {
+                let character_offset =
+                    OneIndexed::from_zero_indexed((offset - first).to_usize());
+                return SourceLocation {
+                    line,
+                    character_offset,
+                };
+            }
+            source.source_location(offset, PositionEncoding::Utf8)
+        };
+        let line = self
+            .last_locations
+            .map_or(OneIndexed::MIN, |(_, start, _)| start.line);
+        let start = near(line, range.start());
+        let end = near(start.line, range.end());
         self.last_locations = Some((range, start, end));
         (start, end)
     }
@@ -10998,8 +11013,9 @@ impl<'warnings> Compiler<'warnings> {
                     .last_mut()
                     .expect("no current symbol table");
                 let insert_pos = current_table.next_sub_table;
+                let sub_tables = alloc::rc::Rc::make_mut(&mut current_table.sub_tables);
                 for (i, st) in comp_table.sub_tables.iter().enumerate() {
-                    current_table.sub_tables.insert(insert_pos + i, st.clone());
+                    sub_tables.insert(insert_pos + i, st.clone());
                 }
             }
             let mut pushed_locals: Vec<Name> = Vec::new();

@@ -4199,11 +4199,8 @@ pub fn assemble_for_tests(
         first_line_number.get() as i32,
         debug_ranges,
     )?;
-    let locations = rustpython_compiler_core::marshal::linetable_to_locations(
-        &assembled.linetable,
-        first_line_number.get() as i32,
-        assembled.instructions.len(),
-    );
+    // The line table says it all: who needs locations decodes it.
+        let locations = alloc::boxed::Box::default();
     Ok(CodeObject {
         flags,
         posonlyarg_count,
@@ -4292,11 +4289,8 @@ impl CodeInfo {
             first_line_number.get() as i32,
             opts.debug_ranges,
         )?;
-        let locations = rustpython_compiler_core::marshal::linetable_to_locations(
-            &assembled.linetable,
-            first_line_number.get() as i32,
-            assembled.instructions.len(),
-        );
+        // The line table says it all: who needs locations decodes it.
+        let locations = alloc::boxed::Box::default();
 
         Ok(CodeObject {
             flags,

@@ -46,11 +46,11 @@ pub struct SymbolTable {
 
     /// A list of sub-scopes in the order as found in the
     /// AST nodes.
-    pub sub_tables: Vec<Self>,
+    pub sub_tables: alloc::rc::Rc<Vec<Self>>,
 
     /// Annotation scopes registered in st_blocks but not added
     /// to ste_children, e.g. future-annotation function signatures.
-    pub hidden_annotation_blocks: Vec<Self>,
+    pub hidden_annotation_blocks: alloc::rc::Rc<Vec<Self>>,
 
     /// Cursor pointing to the next hidden annotation block to consume.
     pub next_hidden_annotation_block: usize,
@@ -138,8 +138,8 @@ impl SymbolTable {
             is_nested,
             is_method: false,
             symbols: IndexMap::default(),
-            sub_tables: vec![],
-            hidden_annotation_blocks: vec![],
+            sub_tables: Default::default(),
+            hidden_annotation_blocks: Default::default(),
             next_hidden_annotation_block: 0,
             inlined_comprehension_blocks: vec![],
             next_inlined_comprehension_block: 0,
@@ -615,7 +615,7 @@ impl SymbolTableAnalyzer {
         class_entry: Option<&SymbolMap>,
     ) -> SymbolTableResult<IndexSet<Name>> {
         let symbols = core::mem::take(&mut symbol_table.symbols);
-        let sub_tables = &mut *symbol_table.sub_tables;
+        let sub_tables = &mut **alloc::rc::Rc::make_mut(&mut symbol_table.sub_tables);
 
         let annotation_block = &mut symbol_table.annotation_block;
 
@@ -693,7 +693,7 @@ impl SymbolTableAnalyzer {
                     symbol_table.typ,
                 );
                 for name in removed_class_implicit {
-                    symbol_table.sub_tables[idx]
+                    alloc::rc::Rc::make_mut(&mut symbol_table.sub_tables)[idx]
                         .symbols
                         .shift_remove(name.as_str());
                 }
@@ -712,15 +712,16 @@ impl SymbolTableAnalyzer {
 
         let mut inlined_blocks = Vec::new();
         let mut idx = 0;
-        while idx < symbol_table.sub_tables.len() {
-            if symbol_table.sub_tables[idx].comp_inlined {
-                let comp = symbol_table.sub_tables.remove(idx);
+        let sub_tables = alloc::rc::Rc::make_mut(&mut symbol_table.sub_tables);
+        while idx < sub_tables.len() {
+            if sub_tables[idx].comp_inlined {
+                let comp = sub_tables.remove(idx);
                 let nested_inlined_blocks = comp.inlined_comprehension_blocks.clone();
-                let children = comp.sub_tables.clone();
+                let children = (*comp.sub_tables).clone();
                 let inserted = children.len();
                 inlined_blocks.push(comp);
                 inlined_blocks.extend(nested_inlined_blocks);
-                symbol_table.sub_tables.splice(idx..idx, children);
+                sub_tables.splice(idx..idx, children);
                 idx += inserted;
             } else {
                 idx += 1;
@@ -730,7 +731,7 @@ impl SymbolTableAnalyzer {
             .inlined_comprehension_blocks
             .extend(inlined_blocks);
 
-        let sub_tables = &*symbol_table.sub_tables;
+        let sub_tables = &**symbol_table.sub_tables;
 
         for symbol in symbol_table.symbols.values_mut() {
             if inlined_cells.contains(&symbol.name) {
@@ -1301,7 +1302,7 @@ impl SymbolTableBuilder {
         let mut table = self.tables.pop().unwrap();
         // Save the collected varnames to the symbol table
         table.varnames = core::mem::take(&mut self.current_varnames);
-        self.tables.last_mut().unwrap().sub_tables.push(table);
+        alloc::rc::Rc::make_mut(&mut self.tables.last_mut().unwrap().sub_tables).push(table);
         // Restore parent's varnames
         self.current_varnames = self.varnames_stack.pop().unwrap_or_default();
     }
@@ -1565,11 +1566,8 @@ impl SymbolTableBuilder {
         if self.future_annotations {
             let mut annotation_block = self.discard_scope();
             Self::resolve_future_annotation_names_as_globals(&mut annotation_block);
-            self.tables
-                .last_mut()
-                .unwrap()
-                .hidden_annotation_blocks
-                .push(annotation_block);
+            let parent = self.tables.last_mut().unwrap();
+            alloc::rc::Rc::make_mut(&mut parent.hidden_annotation_blocks).push(annotation_block);
         } else {
             self.leave_scope();
         }
