@@ -19,7 +19,7 @@
 //! **Escaped** are the modules, what the points-to analysis saw handed to unknown code, what unknown callers pass to entry points,
 //! and what can be reached from these: through fields, classes and their bases, bound methods, and calls of functions.
 
-use crate::ddg::{DataKind, Ddg, Link};
+use crate::ddg::{DataKind, Ddg};
 use fixedbitset::FixedBitSet;
 use hognose_base::{Coverage, Id, IndexVec, ReasonSet, Symbol, UnresolvedKind};
 use hognose_ir::{Body, InstId, Op, ValueId};
@@ -87,6 +87,7 @@ impl DataCoverage {
             program,
             calls,
             ddg,
+            incoming: Incoming::of(ddg),
             escaped: if unknown.is_empty() {
                 Escaped::default()
             } else {
@@ -398,8 +399,42 @@ struct Loads<'a> {
     program: &'a Program,
     calls: &'a [CallRecord],
     ddg: &'a Ddg,
+    incoming: Incoming,
     unknown: UnknownStores,
     escaped: Escaped,
+}
+
+/// What comes in at the instructions, by node: a bit each is much less than the graph turned round.
+struct Incoming {
+    /// An edge from the very store: a load that certainly reads it, and nothing else.
+    strong: FixedBitSet,
+    /// An edge of a kind that [`defines`].
+    defined: FixedBitSet,
+    /// An edge from a name of a module or class.
+    global: FixedBitSet,
+}
+
+impl Incoming {
+    fn of(ddg: &Ddg) -> Self {
+        let none = || FixedBitSet::with_capacity(ddg.node_count());
+        let (mut strong, mut defined, mut global) = (none(), none(), none());
+        for (from, to, kind) in ddg.edges() {
+            if kind == DataKind::FieldStore && ddg.is_of_code(from) {
+                strong.insert(to.index());
+            }
+            if kind == DataKind::GlobalLoad {
+                global.insert(to.index());
+            }
+            if defines(kind) {
+                defined.insert(to.index());
+            }
+        }
+        Self {
+            strong,
+            defined,
+            global,
+        }
+    }
 }
 
 impl Loads<'_> {
@@ -432,16 +467,11 @@ impl Loads<'_> {
     /// Whether a definition of a load is known, and why there may be others.
     fn load(&self, code: CodeId, inst: InstId, op: Op, sites: &Sites<'_>) -> (bool, ReasonSet) {
         let body = self.program.body(code);
-        let links = self
-            .ddg
-            .node_of(code, inst)
-            .map_or(&[][..], |node| self.ddg.edges_to(node));
-        // An edge from the very store: a load that certainly reads it, and nothing else.
-        let strong = |link: &Link| link.kind == DataKind::FieldStore && self.ddg.is_of_code(link.node);
-        if links.iter().any(strong) {
+        let node = self.ddg.node_of(code, inst).map_or(usize::MAX, Id::index);
+        if self.incoming.strong.contains(node) {
             return (true, ReasonSet::EMPTY);
         }
-        let mut known = links.iter().any(|link| defines(link.kind));
+        let mut known = self.incoming.defined.contains(node);
         let (called, not_found) = sites.at(inst);
         let mut reasons = not_found;
         if !known {
@@ -458,12 +488,7 @@ impl Loads<'_> {
                 reasons.insert_all(ReasonSet::of(UnresolvedKind::External));
             }
         }
-        if self.stored_unseen(
-            code,
-            inst,
-            op,
-            links.iter().any(|link| link.kind == DataKind::GlobalLoad),
-        ) {
+        if self.stored_unseen(code, inst, op, self.incoming.global.contains(node)) {
             reasons.insert_all(ReasonSet::of(UnresolvedKind::UnknownBase));
         }
         if let Some(base) = base_of(op, body.ssa.inputs(inst)) {

@@ -42,6 +42,7 @@ use hognose_base::{Id, Symbol, define_id};
 use hognose_ir::{BlockId, InstId, ValueId};
 use hognose_pta::{CallRecord, CodeId, Field, ModuleId, ObjId, Object, PointsTo};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 #[cfg(test)]
 mod tests;
@@ -212,7 +213,8 @@ pub struct Ddg {
     slots: Vec<(ObjId, Field)>,
     joins: u32,
     forward: Rows,
-    backward: Rows,
+    /// Made when first asked for: the graph itself needs only one direction.
+    backward: OnceLock<Rows>,
     counts: [usize; DataKind::ALL.len()],
 }
 
@@ -313,7 +315,7 @@ impl Ddg {
     /// What a node depends on, sorted.
     #[must_use]
     pub fn edges_to(&self, node: DdgNodeId) -> &[Link] {
-        self.backward.of(node)
+        self.backward.get_or_init(|| self.forward.reversed()).of(node)
     }
     /// All edges `(from, to, kind)`, sorted.
     pub fn edges(&self) -> impl Iterator<Item = (DdgNodeId, DdgNodeId, DataKind)> + '_ {

@@ -10,6 +10,7 @@ use hognose_graph::Csr;
 use hognose_pta::{CallRecord, CodeId, Field, ObjId, PointsTo};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
 type Edge = (DdgNodeId, DdgNodeId, DataKind);
 type Functions = IndexVec<CodeId, FunctionFacts>;
@@ -53,13 +54,12 @@ pub(super) fn assemble(pta: &PointsTo, calls: &[CallRecord]) -> Ddg {
     for link in &forward.links {
         counts[link.kind as usize] += 1;
     }
-    let backward = forward.reversed();
     Ddg {
         layout,
         slots,
         joins,
         forward,
-        backward,
+        backward: OnceLock::new(),
         counts,
     }
 }
@@ -330,7 +330,7 @@ impl Rows {
         Self { starts, links }
     }
     /// The edges turned round. Rows are visited in order, so sorted rows give sorted rows.
-    fn reversed(&self) -> Self {
+    pub(super) fn reversed(&self) -> Self {
         let nodes = self.starts.len() - 1;
         let edges = (0..nodes).map(DdgNodeId::from_index);
         Self::scattered(
