@@ -362,6 +362,13 @@ impl Program {
             .and_then(|symbol| self.by_name.get(&symbol))
             .copied()
     }
+    /// Whether a module is this package or lies in it.
+    #[must_use]
+    pub fn is_within(&self, module: ModuleId, package: ModuleId) -> bool {
+        let name = self.text(self.modules[module].name);
+        name.strip_prefix(self.text(self.modules[package].name))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
     /// The model of `builtins`.
     #[must_use]
     pub fn builtins_module(&self) -> Option<ModuleId> {

@@ -119,12 +119,32 @@ impl Engine<'_> {
                     let value = self.external_step(chain, name);
                     self.add_object(result, value);
                 }
-                _ => self.attribute(object, name, Sink::Value(result), site, Lookup::Normal),
+                found => {
+                    self.attribute(object, name, Sink::Value(result), site, Lookup::Normal);
+                    if let Object::Module(package) = found {
+                        self.import_while_loading(package, name, result, site);
+                    }
+                }
             }
         }
         if !reasons.is_empty() {
             self.note_reasons(site, reasons);
             self.add_reasons(result, reasons);
+        }
+    }
+
+    /// `from . import name` in a package's own body, and in what is imported while that runs, comes before the package binds
+    /// the name otherwise: it finds the submodule (CPython: `import_from`, which falls back on `sys.modules`).
+    fn import_while_loading(&mut self, package: ModuleId, name: Symbol, result: NodeId, site: SiteId) {
+        let program = self.program;
+        if !self.binds_definitely(program.module_code(package), name) || self.submodule(package, name).is_none() {
+            return;
+        }
+        let importer = program.codes[self.acts[self.site_acts[site]].code].module;
+        if program.is_within(importer, package) {
+            let parent = self.module_object(package);
+            let slot = self.slot(parent, Field::submodule(name));
+            self.add_edge(slot, result);
         }
     }
 
