@@ -12,6 +12,7 @@ use crate::program::Program;
 use crate::python::classes::{ClassMemo, ClassTable};
 use crate::python::equality::KeyLookups;
 use crate::python::intrinsics::{NamedAccess, NamedAccesses};
+use crate::python::metaclasses::MetaclassState;
 use crate::python::priority::OperatorState;
 use crate::python::well_known::WellKnown;
 use crate::solver::{Delta, Listener, Solver};
@@ -93,6 +94,8 @@ pub(crate) struct Engine<'p> {
     pub(crate) yielding: FxHashMap<(ObjId, Symbol, bool), (u32, bool)>,
     /// Containers that find their keys by hash, with who looks for what in them.
     pub(crate) key_lookups: FxHashMap<ObjId, KeyLookups>,
+    /// Who makes classes with which metaclass.
+    pub(crate) metaclasses: MetaclassState,
     /// Subscripts of strings whose index was asked.
     pub(crate) indexed: FxHashSet<SiteId>,
     /// Comparisons that containers make, whose right operands were asked.
@@ -174,6 +177,7 @@ impl<'p> Engine<'p> {
             operators: FxHashMap::default(),
             yielding: FxHashMap::default(),
             key_lookups: FxHashMap::default(),
+            metaclasses: MetaclassState::default(),
             indexed: FxHashSet::default(),
             equal_asked: FxHashSet::default(),
             asked_lefts: FxHashSet::default(),

@@ -27,6 +27,13 @@ pub(crate) enum ArgumentSource {
     Site,
     /// The same without its first positional argument.
     SiteRest,
+    /// Positional ones of `Engine::request_nodes`, and the keywords of the class statement but `metaclass`.
+    Statement {
+        /// The first of them.
+        first: u32,
+        /// How many there are.
+        count: u32,
+    },
     /// These of `Engine::request_nodes`, all positional.
     Nodes {
         /// The first of them.
@@ -260,10 +267,34 @@ pub(crate) enum Task {
         owner: ObjId,
         value: NodeId,
     },
-    /// Metaclasses of a class statement, whose `__init__` is called.
-    MetaInit {
+    /// Metaclasses of a class statement, which are called.
+    CreateClass {
         site: SiteId,
         class: ObjId,
+    },
+    /// What the `__new__` of a metaclass gives at a class statement.
+    MadeClass {
+        site: SiteId,
+    },
+    /// Metaclasses for which `type.__new__` makes a class.
+    NewClass {
+        request: RequestId,
+    },
+    /// Mappings given to `type.__new__`, whose unknown elements the site tells of.
+    NamespaceReasons {
+        site: SiteId,
+    },
+    /// Reasons that the site tells of.
+    NoteReasons {
+        site: SiteId,
+    },
+    /// Objects that go on without the reasons beside them.
+    Objects {
+        to: NodeId,
+    },
+    /// Classes that get what is in the namespace given to `type.__new__`.
+    FillClass {
+        request: RequestId,
     },
     /// Constructors of an entry instance.
     EntryInit {

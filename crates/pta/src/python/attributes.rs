@@ -74,7 +74,12 @@ impl Engine<'_> {
     }
 
     fn on_super(&mut self, class: ObjId, receiver: ObjId, name: Symbol, sink: Sink, site: SiteId) {
-        self.super_receiver(&[receiver], class, SuperSink::Attribute(name, sink, site));
+        self.super_receiver(
+            &[receiver],
+            ReasonSet::EMPTY,
+            class,
+            SuperSink::Attribute(name, sink, site),
+        );
     }
 
     pub(crate) fn instance_attribute(&mut self, object: ObjId, name: Symbol, sink: Sink, site: SiteId, mode: Lookup) {

@@ -48,6 +48,21 @@ impl Engine<'_> {
                 let range = first as usize..(first + count) as usize;
                 nodes.positional.extend_from_slice(&self.request_nodes[range]);
             }
+            ArgumentSource::Statement { first, count } => {
+                let range = first as usize..(first + count) as usize;
+                nodes.positional.extend_from_slice(&self.request_nodes[range]);
+                let act = self.site_acts[request.site];
+                if let Operation::Class { call, .. } = *self.operation(request.site) {
+                    let arguments = &self.templates[self.acts[act].code].calls[call as usize];
+                    let others = arguments.keywords.iter().filter(|&&(name, _)| name != names::METACLASS);
+                    nodes
+                        .keywords
+                        .extend(others.map(|&(name, local)| (name, self.node(act, local))));
+                    nodes
+                        .mappings
+                        .extend(arguments.mappings.iter().map(|&local| self.node(act, local)));
+                }
+            }
             ArgumentSource::Site | ArgumentSource::SiteRest => {
                 let act = self.site_acts[request.site];
                 let (Operation::Call { call, .. } | Operation::Class { call, .. }) = self.operation(request.site)
@@ -81,9 +96,12 @@ impl Engine<'_> {
             self.apply_call(request, object, receiver);
         }
         if !reasons.is_empty() {
-            let (site, result) = (self.requests[request].site, self.requests[request].result);
+            let Request {
+                site, result, raises, ..
+            } = self.requests[request];
             self.note_reasons(site, reasons);
             self.add_reasons(result, reasons);
+            self.add_reasons(raises, reasons);
             self.escape_arguments(request, receiver);
         }
     }
@@ -154,7 +172,10 @@ impl Engine<'_> {
         let signature = self.function_signature(function, code);
         let bindings = match bind_arguments(&shape, &signature) {
             Ok(bindings) => bindings,
-            Err(_) if self.config.ignore_arity => self.lenient_bindings(&shape, &signature),
+            // The metaclass may have kept keywords of the statement to itself.
+            Err(_) if self.config.ignore_arity || kind == CallKind::Protocol(names::INIT_SUBCLASS) => {
+                self.lenient_bindings(&shape, &signature)
+            }
             Err(_) => {
                 self.note_reasons(site, ReasonSet::of(UnresolvedKind::ArityMismatch));
                 self.add_reason(result, UnresolvedKind::ArityMismatch);
@@ -551,6 +572,7 @@ impl Engine<'_> {
     pub(crate) fn construct(&mut self, request: RequestId, class: ObjId) {
         let call = self.requests[request];
         self.target(call.site, CallKind::Call, Target::Class(class));
+        self.metaclass_called(class);
         let init = self.request(Request {
             result: NO_NODE,
             kind: CallKind::Construct(names::INIT),

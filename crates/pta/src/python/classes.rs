@@ -5,11 +5,11 @@
 //! stops at the first class whose body certainly binds the name: nothing depends on a slot being empty.
 
 use crate::engine::{CallKind, Engine, NO_NODE, RequestId, Sink, Task};
-use crate::heap::{Allocation, Field, Object, Step};
+use crate::heap::{Field, Object, Step};
 use crate::ids::{ChainId, CodeId, NodeId, ObjId, SiteId};
 use crate::python::names;
 use crate::python::sharing::Part;
-use crate::template::{Local, NO_LOCAL, Operation};
+use crate::template::{Local, NO_LOCAL};
 use hognose_base::{IndexVec, ReasonSet, Symbol, UnresolvedKind, define_id};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -178,7 +178,7 @@ impl Engine<'_> {
         self.class_body(site, class, body, function);
         self.set_names(site, class, body);
         self.subclass_hook(site, class);
-        self.metaclass_init(site, class);
+        self.ask_metaclasses(site, class);
         let result = self.node(act, result);
         self.add_object(result, class);
     }
@@ -225,13 +225,13 @@ impl Engine<'_> {
         }
     }
 
-    /// Data model 3.3.3.1: `__init_subclass__` of the parent is called with the new class.
+    /// Data model 3.3.3.1: `__init_subclass__` of the parent is called with the new class and the keywords of the statement.
     fn subclass_hook(&mut self, site: SiteId, class: ObjId) {
         let name = names::INIT_SUBCLASS;
         if !self.program.facts.class_names.contains(&name) {
             return;
         }
-        let request = self.site_request(site, &[], NO_NODE, CallKind::Protocol(name));
+        let request = self.statement_request(site, &[], NO_NODE, CallKind::Protocol(name));
         let receiver = self.single(class);
         let found = self.lookup_after(class, Some(class), name);
         self.on(
@@ -244,49 +244,6 @@ impl Engine<'_> {
                 through_class: true,
             },
         );
-    }
-
-    /// `type.__call__` of the metaclass ends with its `__init__`, which is given name, bases and namespace.
-    fn metaclass_init(&mut self, site: SiteId, class: ObjId) {
-        let Some(metas) = self.classes.get(class).map(|info| info.metaclass_node) else {
-            return;
-        };
-        self.on(metas, Task::MetaInit { site, class });
-    }
-
-    /// Metaclasses of a class statement arrived.
-    pub(crate) fn meta_init(&mut self, metas: &[ObjId], site: SiteId, class: ObjId) {
-        let name = names::INIT;
-        for &meta in metas {
-            if meta == self.known.type_ || !self.class_may_have(meta, name) {
-                continue;
-            }
-            let bases = self.bases_tuple(site);
-            let body = self.namespace_of(class);
-            let text = self.scalar(self.known.str);
-            let arguments = [self.single(text), self.single(bases), self.single(body)];
-            let receiver = self.single(class);
-            let kind = CallKind::Protocol(name);
-            self.method_call(meta, receiver, name, site, &arguments, NO_NODE, kind);
-        }
-    }
-
-    /// The tuple of the bases of a class statement.
-    fn bases_tuple(&mut self, site: SiteId) -> ObjId {
-        let tuple = self
-            .heap
-            .object(Object::Instance(self.known.tuple, Allocation::Site(site)));
-        let Operation::Class { call, .. } = *self.operation(site) else {
-            return tuple;
-        };
-        let act = self.site_acts[site];
-        let templates = self.templates;
-        let bases = &templates[self.acts[act].code].calls[call as usize].positional;
-        for (&base, at) in bases.iter().zip(0_i32..) {
-            let (base, slot) = (self.node(act, base), self.element_slot(tuple, Field::int_key(at)));
-            self.add_edge(base, slot);
-        }
-        tuple
     }
 
     /// Adds a class to the table and listens to its bases.

@@ -189,6 +189,10 @@ impl Engine<'_> {
                 self.add_object(slot, key);
             }
         }
+        if !load && !reasons.is_empty() && self.is_mapping(base) {
+            let slot = self.slot(base, Field::KEYS);
+            self.add_reasons(slot, reasons);
+        }
         if unknown {
             let slot = if load {
                 self.values(base)
@@ -490,6 +494,10 @@ impl Engine<'_> {
         if !reasons.is_empty() {
             let any = self.element_slot(to, Field::ANY_IN);
             self.add_reasons(any, reasons.union(UnresolvedKind::UnknownKey.into()));
+            if self.is_mapping(to) {
+                let keys = self.slot(to, Field::KEYS);
+                self.add_reasons(keys, reasons);
+            }
         }
     }
 }

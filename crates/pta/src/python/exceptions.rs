@@ -129,7 +129,18 @@ impl Engine<'_> {
         matches!(self.heap.get(class), Object::Class(code, _) if self.program.is_model(code))
     }
 
-    /// Exceptions arrived at a clause of a class.
+    /// What is not known may be an instance of the class that a test or clause names; it stays unknown beside that, for it may
+    /// be one of a subclass, too.
+    fn unknown_instance(&mut self, class: ObjId, result: NodeId) {
+        if self.known.is_scalar(class) {
+            self.scalar_to(result, class);
+        } else if matches!(self.heap.get(class), Object::Class(code, _) if !self.program.is_model(code)) {
+            let instance = self.entry_instance(class);
+            self.add_object(result, instance);
+        }
+    }
+
+    /// Values arrived at a test for a class or at a clause of one.
     pub(crate) fn match_exception(&mut self, objects: &[ObjId], reasons: ReasonSet, class: ObjId, result: NodeId) {
         for &object in objects {
             let matches = match self.heap.get(object) {
@@ -142,7 +153,10 @@ impl Engine<'_> {
                 self.add_object(result, object);
             }
         }
-        self.add_reasons(result, reasons);
+        if !reasons.is_empty() {
+            self.add_reasons(result, reasons);
+            self.unknown_instance(class, result);
+        }
     }
 
     /// Exceptions arrived at a clause of an external class: external ones and those of subclasses of external classes.

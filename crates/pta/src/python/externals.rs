@@ -53,10 +53,11 @@ impl Engine<'_> {
 
     /// A call of an external value.
     pub(crate) fn call_external(&mut self, request: RequestId, chain: ChainId, receiver: NodeId) {
-        let (site, result, kind) = {
+        let (site, result, kind, raises) = {
             let request = &self.requests[request];
-            (request.site, request.result, request.kind)
+            (request.site, request.result, request.kind, request.raises)
         };
+        self.add_reason(raises, UnresolvedKind::External);
         self.target(site, kind, Target::External(chain));
         self.note_reasons(site, ReasonSet::of(UnresolvedKind::External));
         let next = self.heap.extend_chain(chain, Step::Call);

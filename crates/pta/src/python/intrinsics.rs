@@ -2,7 +2,9 @@
 //!
 //! A model imports these functions by name. Everything else about the library is ordinary Python in `crates/models`.
 
-use crate::engine::{ArgumentSource, Engine, Lookup, NO_NODE, Request, RequestId, Sink, SuperSink, Target, Task};
+use crate::engine::{
+    ArgumentSource, CallKind, Engine, Lookup, NO_NODE, Request, RequestId, Sink, SuperSink, Target, Task,
+};
 use crate::heap::{Field, Object};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::python::classes::Base;
@@ -389,7 +391,7 @@ impl Engine<'_> {
         self.add_reason(result, kind);
     }
 
-    fn scalar_to(&mut self, node: NodeId, class: ObjId) {
+    pub(crate) fn scalar_to(&mut self, node: NodeId, class: ObjId) {
         let value = self.scalar(class);
         self.add_object(node, value);
     }
@@ -428,26 +430,8 @@ impl Engine<'_> {
             }
             return;
         }
-        let class = self.heap.object(Object::DynamicClass(site));
-        let bases = self.solver.node();
-        self.add_class(class, None, &[bases], arguments[0]);
-        self.on(arguments[2], Task::Elements { result: bases });
-        self.on(arguments[3], Task::Namespace { class });
-        self.add_object(result, class);
-    }
-
-    /// A mapping arrived whose keys become attributes of a class made at run time.
-    pub(crate) fn namespace(&mut self, mappings: &[ObjId], class: ObjId) {
-        for &mapping in mappings {
-            for field in self.heap.keys.get(&mapping).cloned().unwrap_or_default() {
-                if let (Some(name), Some(node)) = (field.as_str_key(), self.heap.slot(mapping, field)) {
-                    self.store_foreign(class, name, node);
-                }
-            }
-            let any = self.element_slot(mapping, Field::ANY_IN);
-            let to = self.any_attribute(class);
-            self.add_edge(any, to);
-        }
+        let request = self.site_request(site, &arguments[..4], result, CallKind::Call);
+        self.on(arguments[0], Task::NewClass { request });
     }
 
     /// The class comes first, as the receiver (`super().__call__(*args, **kwargs)` of a metaclass) or as an argument of its
@@ -592,6 +576,10 @@ impl Engine<'_> {
         let mut copy = self.requests[request];
         copy.arguments = match copy.arguments {
             ArgumentSource::Nodes { first, count } if count > 0 => ArgumentSource::Nodes {
+                first: first + 1,
+                count: count - 1,
+            },
+            ArgumentSource::Statement { first, count } if count > 0 => ArgumentSource::Statement {
                 first: first + 1,
                 count: count - 1,
             },

@@ -13,6 +13,7 @@ pub(crate) mod forwarding;
 pub(crate) mod imports;
 pub(crate) mod intrinsics;
 pub(crate) mod iteration;
+pub(crate) mod metaclasses;
 pub(crate) mod names;
 pub(crate) mod namespaces;
 pub(crate) mod operators;

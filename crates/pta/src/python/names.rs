@@ -28,6 +28,7 @@ names! {
     CLASS = "__class__",
     DICT = "__dict__",
     NEW = "__new__",
+    PREPARE = "__prepare__",
     INIT = "__init__",
     CALL = "__call__",
     SET_NAME = "__set_name__",

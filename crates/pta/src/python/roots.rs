@@ -289,7 +289,7 @@ impl Engine<'_> {
     }
 
     /// An instance that an unknown caller made: its `__init__` ran.
-    fn entry_instance(&mut self, class: ObjId) -> ObjId {
+    pub(crate) fn entry_instance(&mut self, class: ObjId) -> ObjId {
         let instance = self.heap.object(Object::Instance(class, Allocation::Entry));
         if self.entry_instances.insert(instance) {
             let name = names::INIT;
@@ -354,6 +354,12 @@ impl Engine<'_> {
                     result,
                     ..
                 } => (callee, result),
+                Operation::LoadSuper { receiver, result, .. }
+                | Operation::Call {
+                    callee: crate::template::Callee::Super { receiver, .. },
+                    result,
+                    ..
+                } => (receiver, result),
                 _ => continue,
             };
             let (base, result) = (self.site_node(site, base), self.site_node(site, result));
@@ -364,11 +370,11 @@ impl Engine<'_> {
                 && self.solver.reasons(result).is_empty()
                 && !self.solver.set(base).is_empty();
             let kind = match *self.operation(site) {
-                Operation::LoadAttribute { .. } => UnresolvedKind::MissingAttribute,
+                Operation::LoadAttribute { .. } | Operation::LoadSuper { .. } => UnresolvedKind::MissingAttribute,
                 Operation::LoadItem { .. } => UnresolvedKind::UnknownKey,
                 _ if self.has_target(site) => continue,
                 Operation::Call {
-                    callee: crate::template::Callee::Attribute { .. },
+                    callee: crate::template::Callee::Attribute { .. } | crate::template::Callee::Super { .. },
                     ..
                 } => UnresolvedKind::MissingAttribute,
                 _ => UnresolvedKind::NotCallable,

@@ -7,21 +7,45 @@ use crate::engine::{Engine, GroupKey, Sink, SuperSink, Task};
 use crate::heap::Object;
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::template::FIRST_FREE_LOCAL;
-use hognose_base::Symbol;
+use hognose_base::{ReasonSet, Symbol, UnresolvedKind};
 
 impl Engine<'_> {
     /// A class for `super(class, ...)` arrived.
-    pub(crate) fn super_class(&mut self, objects: &[ObjId], receiver: NodeId, sink: SuperSink) {
+    pub(crate) fn super_class(&mut self, objects: &[ObjId], reasons: ReasonSet, receiver: NodeId, sink: SuperSink) {
         for &class in objects {
-            if matches!(self.heap.get(class), Object::Class(..) | Object::DynamicClass(_)) {
-                self.on(receiver, Task::SuperReceiver { class, sink });
+            match self.heap.get(class) {
+                Object::Class(..) | Object::DynamicClass(_) => {
+                    self.on(receiver, Task::SuperReceiver { class, sink });
+                }
+                Object::External(_) => self.super_unknown(UnresolvedKind::External.into(), sink),
+                _ => {}
+            }
+        }
+        self.super_unknown(reasons, sink);
+    }
+
+    /// Class or receiver of a `super()` are not known, or external.
+    fn super_unknown(&mut self, reasons: ReasonSet, sink: SuperSink) {
+        if reasons.is_empty() {
+            return;
+        }
+        match sink {
+            SuperSink::Object(node) => self.add_reasons(node, reasons),
+            SuperSink::Attribute(_, sink, site) => {
+                self.note_reasons(site, reasons);
+                self.sink_reasons(sink, reasons);
             }
         }
     }
 
     /// A receiver for `super(class, receiver)` arrived.
-    pub(crate) fn super_receiver(&mut self, objects: &[ObjId], class: ObjId, sink: SuperSink) {
+    pub(crate) fn super_receiver(&mut self, objects: &[ObjId], reasons: ReasonSet, class: ObjId, sink: SuperSink) {
+        self.super_unknown(reasons, sink);
         for &receiver in objects {
+            if matches!(self.heap.get(receiver), Object::External(_)) {
+                self.super_unknown(UnresolvedKind::External.into(), sink);
+                continue;
+            }
             match sink {
                 SuperSink::Object(node) => {
                     let object = self.heap.object(Object::Super(class, receiver));
@@ -35,9 +59,9 @@ impl Engine<'_> {
     /// `super(class, receiver).name`
     pub(crate) fn super_attribute(&mut self, class: ObjId, receiver: ObjId, name: Symbol, sink: Sink, site: SiteId) {
         let is_class = matches!(self.heap.get(receiver), Object::Class(..) | Object::DynamicClass(_));
-        // `super().__init__` in a metaclass has a class as an ordinary receiver.
-        let meta = is_class && self.classes.is_subclass(class, self.known.type_);
-        let owner = if is_class && !meta {
+        // A class that is no subclass is an instance: `super().__init__` in a metaclass (`supercheck`).
+        let through_class = is_class && self.classes.is_subclass(receiver, class);
+        let owner = if through_class {
             Some(receiver)
         } else {
             self.class_of(receiver)
@@ -46,7 +70,6 @@ impl Engine<'_> {
         if !self.classes.is_subclass(owner, class) {
             return;
         }
-        let through_class = is_class && !meta;
         let (group, new) = self.group(GroupKey::Super(class, sink), owner);
         self.add_object(group, receiver);
         if new {

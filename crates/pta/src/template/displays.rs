@@ -8,6 +8,7 @@ impl Builder<'_> {
     /// The subscript that a value is.
     pub(super) fn key(&mut self, value: ValueId) -> Key {
         match self.resolve(value) {
+            Resolved::Constant(Constant::Slice) => self.slice_key(),
             Resolved::Constant(constant) => Key::of(constant),
             Resolved::Nothing | Resolved::Pending => Key::Any,
             Resolved::Local(local) => Key::Node(local),
