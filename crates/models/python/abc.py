@@ -1,10 +1,12 @@
-"""Abstract base classes. Registered classes are not known to be subclasses."""
+"""Abstract base classes. What `__instancecheck__` does is part of `isinstance`."""
 
+import _hognose
 from builtins import _truth
 
 
 class ABCMeta(type):
     def register(cls, subclass):
+        _hognose.register(cls, subclass)
         return subclass
 
     def __instancecheck__(cls, instance):

@@ -2587,17 +2587,17 @@ def input(prompt="", /):
 
 
 def dir(object=None, /):
+    object.__dir__()
     names = []
     _hognose.store(names, _text)
     return names
 
 
 def vars(object=None, /):
-    return _hognose.unmodelled()
+    return object.__dict__
 
 
-def globals():
-    return _hognose.unmodelled()
+globals = _hognose.globals
 
 
 def locals():

@@ -1,21 +1,24 @@
-"""Enumerations. Members are the values that the class body binds; instances come from calls and look-ups only."""
+"""Enumerations. `EnumType.__init__` runs at each class statement and makes the members."""
 
 import _hognose
 from builtins import _number, _text, _truth, _unknown
 
 
 class EnumType(type):
+    def __init__(cls, *args, **kwargs):
+        cls._all_members_ = _hognose.members(cls)
+
     def __call__(cls, value, names=None, /, *args, **kwargs):
-        return _hognose.instance(cls)
+        return cls._all_members_
 
     def __iter__(cls):
-        yield _hognose.instance(cls)
+        yield cls._all_members_
 
     def __reversed__(cls):
-        yield _hognose.instance(cls)
+        yield cls._all_members_
 
     def __getitem__(cls, name):
-        return _hognose.instance(cls)
+        return cls._all_members_
 
     def __contains__(cls, value):
         return _truth
@@ -27,14 +30,26 @@ class EnumType(type):
 EnumMeta = EnumType
 
 
+class _Shown:
+    """The value of a member, read through the class of the member."""
+
+    def __get__(self, instance, owner=None):
+        return instance._value_
+
+
 class Enum(metaclass=EnumType):
     name = _text
-    value = _unknown
+    value = _Shown()
     _name_ = _text
-    _value_ = _unknown
 
-    def __new__(cls, value=None, /, *args, **kwargs):
-        return _hognose.instance(cls)
+    def __init__(self, *args, **kwds):
+        pass
+
+    def _from_items_(self, items):
+        self.__init__(*items)
+
+    def _from_value_(self, value):
+        self.__init__(value)
 
     def __str__(self):
         return _text
@@ -47,16 +62,14 @@ class Enum(metaclass=EnumType):
 
 
 class IntEnum(int, Enum):
-    value = _number
+    pass
 
 
 class StrEnum(str, Enum):
-    value = _text
+    pass
 
 
 class Flag(Enum):
-    value = _number
-
     def __and__(self, other):
         return self
 
@@ -80,7 +93,10 @@ class Flag(Enum):
 
 
 class IntFlag(int, Flag):
-    pass
+    __and__ = __rand__ = Flag.__and__
+    __or__ = __ror__ = Flag.__or__
+    __xor__ = __rxor__ = Flag.__xor__
+    __invert__ = Flag.__invert__
 
 
 class auto:

@@ -104,8 +104,23 @@ def cmp_to_key(mycmp):
     return K
 
 
+def _compared(self, other):
+    """Asks the one comparison that the class has, and equality where it does not decide."""
+    _hognose.having(self, "__lt__").__lt__(other)
+    _hognose.having(self, "__le__").__le__(other)
+    _hognose.having(self, "__gt__").__gt__(other)
+    _hognose.having(self, "__ge__").__ge__(other)
+    self.__eq__(other)
+    return _truth
+
+
 def total_ordering(cls):
-    """The methods it adds are not modelled; reflected comparisons find the methods of the class."""
+    """The class gets the comparisons it lacks."""
+    probe = _hognose.instance(cls)
+    _hognose.type_of(_hognose.lacking(probe, "__lt__")).__lt__ = _compared
+    _hognose.type_of(_hognose.lacking(probe, "__le__")).__le__ = _compared
+    _hognose.type_of(_hognose.lacking(probe, "__gt__")).__gt__ = _compared
+    _hognose.type_of(_hognose.lacking(probe, "__ge__")).__ge__ = _compared
     return cls
 
 

@@ -296,6 +296,7 @@ impl<'p> Engine<'p> {
     /// Decides what only absence can trigger. Whether there is more to do.
     fn quiescence(&mut self) -> bool {
         self.settle_classes()
+            || self.settle_metaclasses()
             || self.settle_names()
             || self.answer_questions()
             || self.activate_roots()

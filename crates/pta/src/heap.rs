@@ -24,6 +24,8 @@ pub enum Allocation {
     Entry,
     /// The `__dict__` of an object.
     Namespace(ObjId),
+    /// The member of an enumeration under this name.
+    Member(Symbol),
     /// Cut from a sequence.
     Slice(ObjId),
     /// An exception of a builtin or external class that an operation raised implicitly, as a handler sees it.

@@ -4,6 +4,7 @@
 //! numbers.
 
 use crate::ids::{CodeId, ModuleId};
+use crate::python::names;
 use crate::stores::StoreIndex;
 use hognose_base::{Id, IndexVec, Interner, Symbol};
 use hognose_ir::{Body, FileIr, InstId, NameId, Op, Parameter, Signature};
@@ -143,6 +144,8 @@ pub struct Program {
 pub struct ProgramFacts {
     /// Names that some attribute store (or constant string beside a dynamic one) may set on an object.
     pub stored_attributes: FxHashSet<Symbol>,
+    /// Names of special methods among them: `C.__lt__ = f` gives a class what its body does not bind.
+    pub stored_methods: FxHashSet<Symbol>,
     /// Names that are deleted somewhere.
     pub deleted_attributes: FxHashSet<Symbol>,
     /// Names bound in the body of a class of the program (models excluded).
@@ -162,7 +165,7 @@ impl Program {
     #[must_use]
     pub fn link(units: Vec<SourceUnit>) -> Self {
         let mut program = Self::default();
-        for name in crate::python::names::NAMES {
+        for name in names::NAMES {
             program.symbols.intern(name);
         }
         for unit in units {
@@ -203,7 +206,7 @@ impl Program {
                 .ir
                 .names
                 .iter()
-                .any(|name| matches!(&**name, "setattr" | "__setattr__" | "__dict__" | "vars")),
+                .any(|name| matches!(&**name, "setattr" | "__setattr__" | "__dict__" | "vars" | "globals")),
             ir: unit.ir,
             names,
             first_code,
@@ -383,7 +386,11 @@ impl Program {
 
     fn collect_facts(&mut self) {
         let mut facts = ProgramFacts::default();
+        // Stored by the analysis itself.
+        facts.stored_attributes.extend([names::CAUSE, names::ENUM_VALUE]);
         let dynamic = self.dynamic_store_modules();
+        // What models only mention is stored by nobody.
+        let mut stored = FxHashSet::default();
         for (code_id, code) in self.codes.iter_enumerated() {
             let body = self.body(code_id);
             let names = &self.modules[code.module].names;
@@ -394,13 +401,25 @@ impl Program {
                 match info.op {
                     Op::StoreAttr(name) => {
                         facts.stored_attributes.insert(names[name.index()]);
+                        stored.insert(names[name.index()]);
                     }
                     Op::DeleteAttr(name) | Op::DeleteName(name) | Op::DeleteGlobal(name) => {
                         facts.deleted_attributes.insert(names[name.index()]);
                     }
-                    Op::Const(id) if dynamic[code.module] => self.dynamic_store(code_id, id, &mut facts),
+                    Op::Const(id) if dynamic[code.module] => {
+                        let name = self.dynamic_store(code_id, id, &mut facts);
+                        stored.extend(name.filter(|_| !self.modules[code.module].is_model));
+                    }
                     _ => {}
                 }
+            }
+        }
+        #[allow(clippy::iter_over_hash_type)]
+        for name in stored {
+            let text = self.text(name);
+            let special = text.len() > 4 && text.starts_with("__") && text.ends_with("__");
+            if special && ![names::DICT, names::CLASS, names::ANNOTATIONS].contains(&name) {
+                facts.stored_methods.insert(name);
             }
         }
         self.facts = facts;
@@ -424,12 +443,12 @@ impl Program {
     }
 
     /// A constant string in code that mentions `setattr` may be the name of an attribute.
-    fn dynamic_store(&self, code: CodeId, id: hognose_pyc::ObjectId, facts: &mut ProgramFacts) {
+    fn dynamic_store(&self, code: CodeId, id: hognose_pyc::ObjectId, facts: &mut ProgramFacts) -> Option<Symbol> {
         let module = &self.modules[self.codes[code].module];
         let objects = &module.ir.module.objects;
-        if let Some(symbol) = objects.text(id).and_then(|text| self.symbols.get(&text)) {
-            facts.stored_attributes.insert(symbol);
-        }
+        let symbol = objects.text(id).and_then(|text| self.symbols.get(&text))?;
+        facts.stored_attributes.insert(symbol);
+        Some(symbol)
     }
 
     /// Calls that import by a constant relative name.

@@ -68,12 +68,9 @@ impl Engine<'_> {
             }
             Operation::Call { callee, result, .. } => self.subscribe_call(site, callee, at(self, result)),
             Operation::Class {
-                body,
-                function,
-                call,
-                result,
+                body, function, call, ..
             } => {
-                self.class_statement(site, body, function, call, result);
+                self.class_statement(site, body, function, call);
             }
             Operation::LoadItem { base, .. }
             | Operation::StoreItem { base, .. }
@@ -335,6 +332,16 @@ impl Engine<'_> {
             Task::StoreUnnamed { owner, value } => self.store_unnamed(objects, reasons, owner, value),
             Task::CreateClass { site, class } => self.create_class(objects, site, class),
             Task::MadeClass { site } => self.made_class(objects, reasons, site),
+            Task::EnumMember { class, name, site, all } => self.enum_member(objects, class, name, site, all),
+            Task::EnumClass { site, result } => self.enum_classes(objects, site, result),
+            Task::CheckInstance { site, value } => self.check_instance(objects, site, value),
+            Task::Leaves { site, leaves } => self.leaves(objects, reasons, site, leaves),
+            Task::Register { subclass } => {
+                for &class in objects {
+                    self.on(subclass, Task::RegisterWith { class });
+                }
+            }
+            Task::RegisterWith { class } => self.register_subclasses(objects, class),
             Task::NewClass { request } => self.new_class(objects, reasons, request),
             Task::NamespaceReasons { site } => self.namespace_reasons(objects, reasons, site),
             Task::NoteReasons { site } => self.note_reasons(site, reasons),

@@ -276,6 +276,36 @@ pub(crate) enum Task {
     MadeClass {
         site: SiteId,
     },
+    /// Values that the body of an enumeration binds to a name; all members go to the node `all`.
+    EnumMember {
+        class: ObjId,
+        name: Symbol,
+        site: SiteId,
+        all: NodeId,
+    },
+    /// Enumerations whose members are made.
+    EnumClass {
+        site: SiteId,
+        result: NodeId,
+    },
+    /// Classes with which others are registered.
+    Register {
+        subclass: NodeId,
+    },
+    /// Classes that are registered with one.
+    RegisterWith {
+        class: ObjId,
+    },
+    /// Exceptions at an `except*`, whose leaves go to a node.
+    Leaves {
+        site: SiteId,
+        leaves: NodeId,
+    },
+    /// Classes of an `isinstance` test.
+    CheckInstance {
+        site: SiteId,
+        value: NodeId,
+    },
     /// Metaclasses for which `type.__new__` makes a class.
     NewClass {
         request: RequestId,
@@ -590,6 +620,10 @@ pub(crate) enum GroupKey {
     Convert(SiteId, Symbol),
     /// The other operands of a comparison that a container makes.
     Equal(SiteId, NodeId),
+    /// Metaclasses asked by `isinstance`.
+    Check(SiteId),
+    /// Exceptions that an `except*` looks at.
+    Leaves(SiteId),
 }
 
 impl Sink {
@@ -623,6 +657,8 @@ impl Hash for GroupKey {
             Self::Truth(site) => (12, u64::from(site.raw()), 0),
             Self::Convert(site, name) => (13, u64::from(site.raw()), name.raw()),
             Self::Equal(site, node) => (14, u64::from(site.raw()), node.raw()),
+            Self::Check(site) => (15, u64::from(site.raw()), 0),
+            Self::Leaves(site) => (16, u64::from(site.raw()), 0),
         };
         state.write_u64(word | tag << 40);
         if more != 0 {

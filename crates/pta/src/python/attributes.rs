@@ -247,6 +247,15 @@ impl Engine<'_> {
                         through_class: false,
                     },
                 );
+                if self.class_may_have(meta, names::GETATTR) && !self.class_may_have(class, name) {
+                    self.questions.push(Question::GetAttr {
+                        class: meta,
+                        name,
+                        receiver,
+                        sink,
+                        site,
+                    });
+                }
             }
         }
     }
@@ -587,7 +596,7 @@ impl Engine<'_> {
         if new {
             self.on(found, Task::StoreMember { site, receiver, value });
         }
-        let takes = !self.known.is_scalar(class) && class != self.known.method;
+        let takes = !self.known.is_scalar(class) && !matches!(self.heap.get(object), Object::Bound(..));
         if value != NO_NODE && takes && !self.is_property(class, name) {
             let slot = self.attribute_slot(object, name);
             self.add_edge(value, slot);

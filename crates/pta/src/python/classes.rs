@@ -154,7 +154,7 @@ impl ClassTable {
 
 impl Engine<'_> {
     /// A class statement: makes the class object and runs its body.
-    pub(crate) fn class_statement(&mut self, site: SiteId, body: CodeId, function: Local, call: u32, result: Local) {
+    pub(crate) fn class_statement(&mut self, site: SiteId, body: CodeId, function: Local, call: u32) {
         let act = self.site_acts[site];
         let class = self.heap.object(Object::Class(body, act));
         let templates = self.templates;
@@ -179,8 +179,6 @@ impl Engine<'_> {
         self.set_names(site, class, body);
         self.subclass_hook(site, class);
         self.ask_metaclasses(site, class);
-        let result = self.node(act, result);
-        self.add_object(result, class);
     }
 
     /// Runs the body with the class as its namespace. Its cells come from the function object that was made for it.
@@ -588,7 +586,8 @@ impl Engine<'_> {
     /// Whether a look-up of `name` on the class may find something in a class of the program or the models other than
     /// `object`.
     pub(crate) fn class_may_have(&self, class: ObjId, name: Symbol) -> bool {
-        self.remembered(&self.may_have, class, name, || self.find_may_have(class, name))
+        self.program.facts.stored_methods.contains(&name)
+            || self.remembered(&self.may_have, class, name, || self.find_may_have(class, name))
     }
 
     /// What is known of a class and a name, found out anew when the class has another linearisation.

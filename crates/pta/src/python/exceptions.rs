@@ -4,9 +4,10 @@
 //! instances of its class, or of any class of its tuple). What operations of builtins raise implicitly is not tracked by
 //! origin: a handler of a builtin or external class receives an instance made where it is caught.
 
-use crate::engine::{CallKind, Engine, NO_NODE, Task};
-use crate::heap::{Allocation, Object, Step};
+use crate::engine::{CallKind, Engine, GroupKey, NO_NODE, Task};
+use crate::heap::{Allocation, Field, Object, Step};
 use crate::ids::{NodeId, ObjId, SiteId};
+use crate::python::names;
 use crate::template::Operation;
 use hognose_base::ReasonSet;
 
@@ -35,10 +36,19 @@ impl Engine<'_> {
 
     /// Classes of a handler arrived.
     pub(crate) fn catch(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
-        let Operation::Catch { exception, result, .. } = *self.operation(site) else {
+        let Operation::Catch {
+            exception,
+            result,
+            group,
+            ..
+        } = *self.operation(site)
+        else {
             return;
         };
-        let (exception, result) = (self.site_node(site, exception), self.site_node(site, result));
+        let (mut exception, mut result) = (self.site_node(site, exception), self.site_node(site, result));
+        if group {
+            (exception, result) = self.group_parts(site, exception, result);
+        }
         for &class in objects {
             match self.heap.get(class) {
                 Object::Class(..) | Object::DynamicClass(_) => {
@@ -70,6 +80,49 @@ impl Engine<'_> {
         }
     }
 
+    /// Language Reference 8.4.2: `except*` looks at the exceptions of the group that was raised, and sees a group of those it
+    /// catches. The leaves that are looked at, and where caught ones go.
+    fn group_parts(&mut self, site: SiteId, exception: NodeId, result: NodeId) -> (NodeId, NodeId) {
+        let Some(class) = self.known.named("ExceptionGroup") else {
+            return (exception, result);
+        };
+        let caught = self.heap.object(Object::Instance(class, Allocation::Implicit(site)));
+        let parts = self
+            .heap
+            .object(Object::Instance(self.known.tuple, Allocation::Implicit(site)));
+        let (leaves, new) = self.group(GroupKey::Leaves(site), class);
+        let matched = self.element_slot(parts, Field::ANY_IN);
+        if new {
+            self.add_object(result, caught);
+            let slot = self.attribute_slot(caught, names::EXCEPTIONS);
+            self.add_object(slot, parts);
+            self.on(exception, Task::Leaves { site, leaves });
+        }
+        (leaves, matched)
+    }
+
+    /// Exceptions arrived at an `except*`: those of groups count one by one.
+    pub(crate) fn leaves(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId, leaves: NodeId) {
+        for &object in objects {
+            let group = self.known.named("BaseExceptionGroup");
+            let of_group = group
+                .zip(self.class_of(object))
+                .is_some_and(|(group, own)| self.classes.is_subclass(own, group));
+            if !of_group {
+                self.add_object(leaves, object);
+                continue;
+            }
+            // A group that holds itself is looked into once.
+            let (parts, new) = self.group(GroupKey::Leaves(site), object);
+            if new {
+                let slot = self.attribute_slot(object, names::EXCEPTIONS);
+                self.on(slot, Task::Elements { result: parts });
+                self.on(parts, Task::Leaves { site, leaves });
+            }
+        }
+        self.add_reasons(leaves, reasons);
+    }
+
     /// Classes of an `isinstance` test arrived: the value is an instance of one of them.
     pub(crate) fn narrow(&mut self, objects: &[ObjId], reasons: ReasonSet, site: SiteId) {
         let Operation::Narrow { value, result, .. } = *self.operation(site) else {
@@ -78,6 +131,9 @@ impl Engine<'_> {
         let (value, result) = (self.site_node(site, value), self.site_node(site, result));
         for &class in objects {
             match self.heap.get(class) {
+                Object::Class(..) | Object::DynamicClass(_) if self.decides_instances(class) => {
+                    self.add_edge(value, result);
+                }
                 Object::Class(..) | Object::DynamicClass(_) => self.on(value, Task::Match { class, result }),
                 Object::Instance(tuple, _) if tuple == self.known.tuple => {
                     // A tuple that holds itself is looked into once.
@@ -149,7 +205,7 @@ impl Engine<'_> {
                     .class_of(object)
                     .is_some_and(|own| self.classes.is_subclass(own, class) || self.classes.has_unknown_base(own)),
             };
-            if matches {
+            if matches || self.passes_by_registration(object, class, result) {
                 self.add_object(result, object);
             }
         }

@@ -128,6 +128,12 @@ intrinsics! {
     Having = "having",
     /// `lacking(obj, name)`: the objects whose class may lack it.
     Lacking = "lacking",
+    /// `register(cls, subclass)`: instances of the subclass count as instances of the class.
+    Register = "register",
+    /// `members(cls)`: the members of an enumeration, which its names are from now on.
+    Members = "members",
+    /// `globals()`: the namespace of the module of the calling code.
+    Globals = "globals",
     /// `only(obj, cls)`: the object where it is an instance of the class.
     Only = "only",
 }
@@ -313,7 +319,14 @@ impl Engine<'_> {
                     );
                 }
             }
-            Intrinsic::Truth | Intrinsic::Contains | Intrinsic::IsInstance => {
+            Intrinsic::Register => self.on(first, Task::Register { subclass: second }),
+            Intrinsic::Members => self.on(first, Task::EnumClass { site, result }),
+            Intrinsic::Globals => self.globals(site, result),
+            Intrinsic::IsInstance => {
+                self.on(second, Task::CheckInstance { site, value: first });
+                self.scalar_to(result, self.known.bool_);
+            }
+            Intrinsic::Truth | Intrinsic::Contains => {
                 self.scalar_to(result, self.known.bool_);
             }
             Intrinsic::Number => self.scalar_to(result, self.known.int),
@@ -371,7 +384,15 @@ impl Engine<'_> {
                             })
                         })
                 } else {
-                    !self.certainly_has(class, name)
+                    // What every class has from `object` does not count.
+                    let binds = |base: &Base| {
+                        matches!(*base, Base::Class(base) if base != self.known.object && self.classes.get(base)
+                            .and_then(|info| info.code)
+                            .is_some_and(|code| self.binds_definitely(code, name)))
+                    };
+                    !self.classes.get(class).is_some_and(|info| {
+                        !info.orders.is_empty() && info.orders.iter().all(|order| order.iter().any(binds))
+                    })
                 }
             });
             if passes {
@@ -587,6 +608,14 @@ impl Engine<'_> {
             other => other,
         };
         self.request(copy)
+    }
+
+    /// The namespace of the module whose code called `globals()`.
+    fn globals(&mut self, site: SiteId, result: NodeId) {
+        let code = self.acts[self.site_acts[site]].code;
+        let module = self.module_object(self.program.codes[code].module);
+        let namespace = self.namespace_of(module);
+        self.add_object(result, namespace);
     }
 
     /// The class objects of what arrived.

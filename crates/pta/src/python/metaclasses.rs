@@ -15,7 +15,7 @@
 //! not told apart: it gives the classes of all statements whose metaclass arrives as its first argument. It makes a class of its
 //! own only for metaclasses that some call creates classes with.
 
-use crate::engine::{ArgumentSource, CallKind, Engine, Lookup, NO_NODE, Request, RequestId, Sink, Task};
+use crate::engine::{ArgumentSource, CallKind, Engine, GroupKey, Lookup, NO_NODE, Request, RequestId, Sink, Task};
 use crate::heap::{Allocation, Field, Object};
 use crate::ids::{NodeId, ObjId, SiteId};
 use crate::python::classes::Base;
@@ -29,10 +29,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) struct MetaclassState {
     /// The classes of the statements of a metaclass.
     statements: FxHashMap<ObjId, NodeId>,
+    /// Statements whose metaclass was not known when the class was made.
+    unborn: Vec<ObjId>,
+    /// Classes that their statements have handed out.
+    born: FxHashSet<ObjId>,
     /// The classes of all those statements.
     made: FxHashSet<ObjId>,
     /// Metaclasses that are called.
     called: FxHashSet<ObjId>,
+    /// Classes registered with abstract ones.
+    registered: FxHashSet<(ObjId, ObjId)>,
+    /// Objects that failed a test for an abstract class, and where they would go.
+    refused: FxHashMap<ObjId, Vec<(ObjId, NodeId)>>,
     /// Calls of `type.__new__` for a metaclass that is not called so far.
     makers: FxHashMap<ObjId, Vec<RequestId>>,
 }
@@ -57,11 +65,36 @@ impl Engine<'_> {
     pub(crate) fn ask_metaclasses(&mut self, site: SiteId, class: ObjId) {
         if let Some(metas) = self.classes.get(class).map(|info| info.metaclass_node) {
             self.on(metas, Task::CreateClass { site, class });
+            self.metaclasses.unborn.push(class);
+        }
+    }
+
+    /// Classes without a metaclass, because nothing arrived as their base, are of class `type`. Whether there were any.
+    pub(crate) fn settle_metaclasses(&mut self) -> bool {
+        let mut changed = false;
+        for class in std::mem::take(&mut self.metaclasses.unborn) {
+            if let Some(info) = self.classes.get(class)
+                && info.metaclasses.is_empty()
+            {
+                let (node, type_) = (info.metaclass_node, self.known.type_);
+                self.add_object(node, type_);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The class is what its statement gives once its metaclass is known: what operations on it mean depends on that.
+    fn give_birth(&mut self, site: SiteId, class: ObjId) {
+        if self.metaclasses.born.insert(class) {
+            let result = self.statement_result(site);
+            self.add_object(result, class);
         }
     }
 
     /// Metaclasses of a class statement arrived.
     pub(crate) fn create_class(&mut self, metas: &[ObjId], site: SiteId, class: ObjId) {
+        self.give_birth(site, class);
         for &meta in metas {
             if meta == self.known.type_ {
                 continue;
@@ -228,7 +261,7 @@ impl Engine<'_> {
     pub(crate) fn metaclass_called(&mut self, meta: ObjId) {
         if self.classes.is_subclass(meta, self.known.type_) && self.metaclasses.called.insert(meta) {
             for request in self.metaclasses.makers.remove(&meta).unwrap_or_default() {
-                self.make_class(request);
+                self.make_class(request, meta);
             }
         }
     }
@@ -239,31 +272,32 @@ impl Engine<'_> {
         for &meta in metas {
             let is_class = matches!(self.heap.get(meta), Object::Class(..) | Object::DynamicClass(_));
             if meta == self.known.type_ || !is_class {
-                self.make_class(request);
+                self.make_class(request, meta);
                 continue;
             }
             let statements = self.statements_of(meta);
             self.add_edge(statements, result);
             self.on(statements, Task::FillClass { request });
             if self.metaclasses.called.contains(&meta) {
-                self.make_class(request);
+                self.make_class(request, meta);
             } else {
                 self.metaclasses.makers.entry(meta).or_default().push(request);
             }
         }
         if !reasons.is_empty() {
-            self.make_class(request);
+            self.make_class(request, self.known.type_);
         }
     }
 
     /// A class that no statement makes, one for each call of `type.__new__`.
-    fn make_class(&mut self, request: RequestId) {
+    fn make_class(&mut self, request: RequestId, meta: ObjId) {
         let Request { site, result, .. } = self.requests[request];
         let class = self.heap.object(Object::DynamicClass(site));
         if self.classes.get(class).is_none() {
             let arguments = self.argument_nodes(request, NO_NODE).positional;
             let bases = self.solver.node();
             self.add_class(class, None, &[bases], arguments[0]);
+            self.metaclass_arrived(class, &[meta]);
             self.on(arguments[2], Task::Elements { result: bases });
             self.fill_class(&[class], request);
         }
@@ -327,5 +361,103 @@ impl Engine<'_> {
         for &object in objects {
             self.add_object(to, object);
         }
+    }
+
+    // ---- what metaclasses say about instances ------------------------------------------------------------------------
+
+    /// Data model 3.3.4: `isinstance(value, C)` asks `type(C).__instancecheck__`; that of `ABCMeta` asks
+    /// `C.__subclasshook__`.
+    pub(crate) fn check_instance(&mut self, classes: &[ObjId], site: SiteId, value: NodeId) {
+        for &class in classes {
+            match self.heap.get(class) {
+                Object::Class(..) | Object::DynamicClass(_) => {
+                    let name = names::INSTANCECHECK;
+                    if let Some(meta) = self.class_of(class).filter(|&meta| self.program_defines(meta, name)) {
+                        self.ask(GroupKey::Check(site), meta, name, class, site, &[value], NO_NODE);
+                    }
+                    let hook = names::SUBCLASSHOOK;
+                    if self.program_defines(class, hook) {
+                        let types = self.solver.node();
+                        self.on(value, Task::TypeOf { result: types });
+                        let request = self.site_request(site, &[types], NO_NODE, CallKind::Protocol(hook));
+                        self.attribute(class, hook, Sink::Call(request), site, Lookup::Normal);
+                    }
+                }
+                Object::Instance(tuple, _) if tuple == self.known.tuple && self.class_tuples.insert((site, class)) => {
+                    let elements = self.elements(class);
+                    self.on(elements, Task::CheckInstance { site, value });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether what `isinstance` says of the class is for the program to decide: a `__instancecheck__` or a `__subclasshook__`
+    /// of its own.
+    pub(crate) fn decides_instances(&self, class: ObjId) -> bool {
+        self.program_defines(class, names::SUBCLASSHOOK)
+            || self
+                .class_of(class)
+                .is_some_and(|meta| self.program_defines(meta, names::INSTANCECHECK))
+    }
+
+    /// Whether a class of the program in the order of `class` binds the name.
+    fn program_defines(&self, class: ObjId, name: Symbol) -> bool {
+        self.program.facts.class_names.contains(&name)
+            && self.classes.get(class).is_some_and(|info| {
+                info.orders.iter().flatten().any(|base| match *base {
+                    Base::Class(base) => matches!(self.heap.get(base), Object::Class(code, _)
+                        if !self.program.is_model(code) && self.program.binds(code, name)),
+                    _ => false,
+                })
+            })
+    }
+
+    /// `ABCMeta.register(cls, subclass)`: subclasses arrived. Instances of them are instances of the class from now on.
+    pub(crate) fn register_subclasses(&mut self, classes: &[ObjId], abstract_class: ObjId) {
+        for &class in classes {
+            if !self.metaclasses.registered.insert((class, abstract_class)) {
+                continue;
+            }
+            let waiting = self
+                .metaclasses
+                .refused
+                .get(&abstract_class)
+                .cloned()
+                .unwrap_or_default();
+            for (object, result) in waiting {
+                if self.is_registered(object, abstract_class) {
+                    self.add_object(result, object);
+                }
+            }
+        }
+    }
+
+    /// Whether the class of an object, or a base of it, was registered with a class or a subclass of that.
+    fn is_registered(&self, object: ObjId, class: ObjId) -> bool {
+        let Some(own) = self.class_of(object) else { return false };
+        #[allow(clippy::iter_over_hash_type)]
+        for &(virtual_class, abstract_class) in &self.metaclasses.registered {
+            if self.classes.is_subclass(own, virtual_class) && self.classes.is_subclass(abstract_class, class) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// An object that failed a test for a class, unless its class is registered there; it is asked again when one is.
+    pub(crate) fn passes_by_registration(&mut self, object: ObjId, class: ObjId, result: NodeId) -> bool {
+        if self.class_of(class).is_none_or(|meta| meta == self.known.type_) {
+            return false;
+        }
+        if self.is_registered(object, class) {
+            return true;
+        }
+        self.metaclasses
+            .refused
+            .entry(class)
+            .or_default()
+            .push((object, result));
+        false
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod attributes;
 pub(crate) mod calls;
 pub(crate) mod classes;
 pub(crate) mod containers;
+pub(crate) mod enumerations;
 pub(crate) mod equality;
 pub(crate) mod exceptions;
 pub(crate) mod externals;

@@ -60,7 +60,7 @@ impl Engine<'_> {
         };
         let Some(name) = field.as_str_key() else { return };
         match self.heap.get(owner) {
-            Object::Class(..) | Object::DynamicClass(_) => {
+            Object::Class(..) | Object::DynamicClass(_) | Object::Module(_) => {
                 self.store_foreign(owner, name, node);
                 let slot = self.attribute_slot(owner, name);
                 self.add_edge(slot, node);

@@ -429,6 +429,7 @@ impl Engine<'_> {
     pub(crate) fn convert(&mut self, objects: &[ObjId], site: SiteId, name: Symbol) {
         for &object in objects {
             let Some(class) = self.program_class(object) else {
+                self.convert_elements(object, site, name);
                 continue;
             };
             // `object` has the methods that make text, and no others.
@@ -446,6 +447,32 @@ impl Engine<'_> {
             };
             let key = GroupKey::Convert(site, name);
             self.ask(key, class, name, object, site, arguments, NO_NODE);
+        }
+    }
+
+    /// The text of a container is made of the `__repr__` of its elements, the hash of an immutable one of their hashes (CPython:
+    /// `list_repr`, `dict_repr`, `tuple_hash`).
+    fn convert_elements(&mut self, object: ObjId, site: SiteId, name: Symbol) {
+        let inner = match name {
+            names::STR | names::REPR | names::FORMAT => names::REPR,
+            names::HASH => names::HASH,
+            _ => return,
+        };
+        let Some(class) = self.class_of(object).filter(|&class| self.known.is_container(class)) else {
+            return;
+        };
+        if inner == names::HASH && class != self.known.tuple && class != self.known.frozenset {
+            return;
+        }
+        // A container that holds itself is looked into once.
+        let (_, new) = self.group(GroupKey::Convert(site, inner), object);
+        if new {
+            let values = self.values(object);
+            self.on(values, Task::Convert { site, name: inner });
+            if self.is_mapping(object) {
+                let keys = self.slot(object, Field::KEYS);
+                self.on(keys, Task::Convert { site, name: inner });
+            }
         }
     }
 }

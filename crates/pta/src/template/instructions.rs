@@ -3,6 +3,7 @@
 use super::build::{Builder, Resolved};
 use super::{Constant, ImportDef, Key, Local, NO_LOCAL, NameLoad, NameStore, Operation};
 use crate::program::CodeKind;
+use crate::python::names;
 use hognose_base::Id;
 use hognose_ir::{BinaryOp, Def, InstId, Intrinsic, NameId, Op, SlotId, SpecialMethod, Test, UnaryOp, ValueId};
 
@@ -634,6 +635,11 @@ impl Builder<'_> {
             let value = self.local_at(inputs, 0);
             let operation = u32::try_from(self.template.operations.len()).unwrap_or(u32::MAX);
             self.template.first_raise.get_or_insert(operation);
+            if let Some(&cause) = inputs.get(1) {
+                let (base, value) = (value, self.local(cause));
+                let name = names::CAUSE;
+                self.emit(Operation::StoreAttribute { base, name, value }, inst, raises);
+            }
             self.emit(Operation::Raise { value }, inst, raises);
         }
     }

@@ -251,6 +251,8 @@ pub(crate) enum Operation {
         exception: Local,
         class: Local,
         result: Local,
+        /// Of `except*`, which sees a group of what it catches.
+        group: bool,
     },
     /// The value where it is no instance of a class.
     NarrowOut { value: Local, class: Local, result: Local },

@@ -16,6 +16,7 @@ impl Builder<'_> {
                 exception,
                 class,
                 result,
+                group: true,
             },
             inst,
             raises,
@@ -98,6 +99,7 @@ impl Builder<'_> {
                     exception,
                     class,
                     result,
+                    group: false,
                 };
                 (catch, result)
             }
