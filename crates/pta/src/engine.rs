@@ -479,11 +479,22 @@ impl<'p> Engine<'p> {
         match sink {
             Sink::Value(node) => self.add_reasons(node, reasons),
             Sink::Call(request) | Sink::New(request) => {
-                let (site, result) = (self.requests[request].site, self.requests[request].result);
-                self.note_reasons(site, reasons);
-                self.add_reasons(result, reasons);
+                self.call_unknown(request, NO_NODE, reasons);
             }
         }
+    }
+    /// What is called is not known: so are the result and what is raised, and the arguments escape.
+    pub(crate) fn call_unknown(&mut self, request: RequestId, receiver: NodeId, reasons: ReasonSet) {
+        if reasons.is_empty() {
+            return;
+        }
+        let Request {
+            site, result, raises, ..
+        } = self.requests[request];
+        self.note_reasons(site, reasons);
+        self.add_reasons(result, reasons);
+        self.add_reasons(raises, reasons);
+        self.escape_arguments(request, receiver);
     }
     /// Records why a site is not fully known.
     pub(crate) fn note_reasons(&mut self, site: SiteId, reasons: ReasonSet) {

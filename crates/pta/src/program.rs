@@ -397,6 +397,14 @@ impl Program {
             if code.kind == CodeKind::Class && !self.modules[code.module].is_model {
                 facts.class_names.extend(&code.bound_names);
             }
+            // Names of special methods are mentioned more often than set: only next to a `setattr` they count.
+            let sets = dynamic[code.module]
+                && body.insts.iter().any(|info| match info.op {
+                    Op::LoadGlobal(name) | Op::LoadName(name) | Op::LoadAttr(name) | Op::LoadMethod(name) => {
+                        matches!(self.text(names[name.index()]), "setattr" | "__setattr__")
+                    }
+                    _ => false,
+                });
             for info in &body.insts {
                 match info.op {
                     Op::StoreAttr(name) => {
@@ -408,7 +416,7 @@ impl Program {
                     }
                     Op::Const(id) if dynamic[code.module] => {
                         let name = self.dynamic_store(code_id, id, &mut facts);
-                        stored.extend(name.filter(|_| !self.modules[code.module].is_model));
+                        stored.extend(name.filter(|_| sets && !self.modules[code.module].is_model));
                     }
                     _ => {}
                 }

@@ -95,15 +95,7 @@ impl Engine<'_> {
         for &object in objects {
             self.apply_call(request, object, receiver);
         }
-        if !reasons.is_empty() {
-            let Request {
-                site, result, raises, ..
-            } = self.requests[request];
-            self.note_reasons(site, reasons);
-            self.add_reasons(result, reasons);
-            self.add_reasons(raises, reasons);
-            self.escape_arguments(request, receiver);
-        }
+        self.call_unknown(request, receiver, reasons);
     }
 
     /// One callee.
