@@ -496,6 +496,11 @@ impl<'p> Engine<'p> {
         self.add_reasons(raises, reasons);
         self.escape_arguments(request, receiver);
     }
+    /// The instruction of a site.
+    pub(crate) fn site_inst(&self, site: SiteId) -> hognose_ir::InstId {
+        let act = &self.acts[self.site_acts[site]];
+        self.templates[act.code].operation_insts[(site.raw() - act.sites.raw()) as usize]
+    }
     /// Records why a site is not fully known.
     pub(crate) fn note_reasons(&mut self, site: SiteId, reasons: ReasonSet) {
         if !reasons.is_empty() {

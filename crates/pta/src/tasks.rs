@@ -336,6 +336,12 @@ impl Engine<'_> {
             Task::EnumClass { site, result } => self.enum_classes(objects, site, result),
             Task::CheckInstance { site, value } => self.check_instance(objects, site, value),
             Task::Leaves { site, leaves } => self.leaves(objects, reasons, site, leaves),
+            Task::DefaultNames {
+                holder,
+                default,
+                result,
+            } => self.default_names(objects, reasons, holder, default, result),
+            Task::DefaultFor { name, default, result } => self.default_for(objects, reasons, name, default, result),
             Task::Register { subclass } => {
                 for &class in objects {
                     self.on(subclass, Task::RegisterWith { class });

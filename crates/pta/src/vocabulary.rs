@@ -301,6 +301,18 @@ pub(crate) enum Task {
         site: SiteId,
         leaves: NodeId,
     },
+    /// Names of a `getattr` with a default.
+    DefaultNames {
+        holder: NodeId,
+        default: NodeId,
+        result: NodeId,
+    },
+    /// Objects that may lack the attribute of a `getattr` with a default.
+    DefaultFor {
+        name: Symbol,
+        default: NodeId,
+        result: NodeId,
+    },
     /// Classes of an `isinstance` test.
     CheckInstance {
         site: SiteId,
@@ -597,8 +609,19 @@ pub(crate) enum Fallback {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeyWatcher {
     Container(ObjId),
-    Keywords { act: ActId, positional: u32 },
-    Positional { act: ActId, first: u32 },
+    /// A list that takes the elements from a position on.
+    Rest {
+        target: ObjId,
+        first: u32,
+    },
+    Keywords {
+        act: ActId,
+        positional: u32,
+    },
+    Positional {
+        act: ActId,
+        first: u32,
+    },
 }
 
 /// Who a receiver group belongs to.

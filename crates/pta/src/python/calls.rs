@@ -501,6 +501,16 @@ impl Engine<'_> {
                     self.add_edge(node, slot);
                 }
             }
+            KeyWatcher::Rest { target, first } => {
+                let place = field.as_int_key().map(|key| i64::from(key) - i64::from(first));
+                let field = match place.and_then(|place| i32::try_from(place).ok()) {
+                    Some(place) if place < 0 => return,
+                    Some(place) if place < MAX_SPREAD => Field::int_key(place),
+                    _ => Field::ANY_IN,
+                };
+                let slot = self.element_slot(target, field);
+                self.add_edge(node, slot);
+            }
             KeyWatcher::Container(target) => {
                 // A copy tells the first positions apart: copies of copies multiply what a long sequence holds.
                 let far = field.as_int_key().is_some_and(|index| index >= MAX_SPREAD) && !self.is_mapping(target);

@@ -143,8 +143,28 @@ impl Engine<'_> {
     pub(crate) fn key_field(&self, object: ObjId, key: ObjId) -> Option<Field> {
         match self.heap.get(key) {
             Object::Str(name) => Some(Field::str_key(name)),
-            // A negative index of a sequence counts from the end, which is not tracked.
             Object::Int(value) if value >= 0 || self.is_mapping(object) => Some(Field::int_key(value)),
+            // A negative index counts from the end, which is known of tuples that are written out.
+            Object::Int(value) => {
+                let length = i32::try_from(self.tuple_length(object)?).ok()?;
+                (length + value >= 0).then(|| Field::int_key(length + value))
+            }
+            _ => None,
+        }
+    }
+
+    /// The length of a tuple display or constant.
+    fn tuple_length(&self, object: ObjId) -> Option<usize> {
+        match self.heap.get(object) {
+            Object::Instance(class, Allocation::Inst(act, inst, ordinal)) if class == self.known.tuple => self
+                .templates[self.acts[act].code]
+                .displays
+                .iter()
+                .find(|display| display.inst == inst && display.ordinal == ordinal && display.class == "tuple")
+                .map(|display| display.elements.len()),
+            Object::Instance(_, Allocation::Constant(code, index)) => {
+                Some(self.templates[code].tuples[index as usize].len())
+            }
             _ => None,
         }
     }

@@ -250,9 +250,8 @@ impl Engine<'_> {
         if self.program.facts.relative_imports.is_empty() {
             return None;
         }
-        let act = &self.acts[self.site_acts[site]];
-        let operation = (site.raw() - act.sites.raw()) as usize;
-        let inst = self.templates[act.code].operation_insts[operation];
-        self.program.facts.relative_imports.get(&(act.code, inst)).cloned()
+        let code = self.acts[self.site_acts[site]].code;
+        let inst = self.site_inst(site);
+        self.program.facts.relative_imports.get(&(code, inst)).cloned()
     }
 }

@@ -196,7 +196,16 @@ impl Engine<'_> {
             Intrinsic::TypeCall => self.type_call(request, first, receiver == NO_NODE),
             Intrinsic::SuperNew => self.super_new(site, second, third, result),
             Intrinsic::GetAttr | Intrinsic::RawGetAttr => {
-                self.add_edge(third, result);
+                if third != NO_NODE {
+                    self.on(
+                        second,
+                        Task::DefaultNames {
+                            holder: first,
+                            default: third,
+                            result,
+                        },
+                    );
+                }
                 let mode = if intrinsic == Intrinsic::RawGetAttr {
                     Lookup::Raw
                 } else {
@@ -356,6 +365,49 @@ impl Engine<'_> {
                 self.on(second, task);
             }
             Intrinsic::Only => self.on(second, Task::OnlyClass { value: first, result }),
+        }
+    }
+
+    /// Names of a `getattr` with a default arrived: the default is the result for objects that may lack the attribute.
+    pub(crate) fn default_names(
+        &mut self,
+        names: &[ObjId],
+        reasons: ReasonSet,
+        holder: NodeId,
+        default: NodeId,
+        result: NodeId,
+    ) {
+        for &name in names {
+            match self.heap.get(name) {
+                Object::Str(name) => self.on(holder, Task::DefaultFor { name, default, result }),
+                _ => self.add_edge(default, result),
+            }
+        }
+        if !reasons.is_empty() {
+            self.add_edge(default, result);
+        }
+    }
+
+    /// Objects arrived at a `getattr` with a default.
+    pub(crate) fn default_for(
+        &mut self,
+        objects: &[ObjId],
+        reasons: ReasonSet,
+        name: Symbol,
+        default: NodeId,
+        result: NodeId,
+    ) {
+        let lacks = |engine: &Self, object: ObjId| match engine.heap.get(object) {
+            Object::Module(module) => !engine.binds_definitely(engine.program.module_code(module), name),
+            Object::Class(..) | Object::DynamicClass(_) => !engine.certainly_has(object, name),
+            _ => engine.class_of(object).is_none_or(|class| {
+                !engine.certainly_has(class, name) || engine.class_may_have(class, names::GETATTRIBUTE)
+            }),
+        };
+        // A property may raise AttributeError.
+        let property = self.property_names.contains(&name);
+        if !reasons.is_empty() || property && !objects.is_empty() || objects.iter().any(|&object| lacks(self, object)) {
+            self.add_edge(default, result);
         }
     }
 

@@ -4,8 +4,8 @@
 //! "Coroutines"; an object without `__iter__` is iterated by `__getitem__` with 0, 1, ... A generator object is distinct
 //! from what it yields. CPython: `Objects/genobject.c`, `Objects/iterobject.c`.
 
-use crate::engine::{CallKind, Engine, Fallback, GroupKey, Question, Task};
-use crate::heap::{Field, Object, Step};
+use crate::engine::{CallKind, Engine, Fallback, GroupKey, KeyWatcher, Question, Task};
+use crate::heap::{Allocation, Field, Object, Step};
 use crate::ids::{ActId, NodeId, ObjId, SiteId};
 use crate::python::names;
 use crate::template::{Operation, RAISED, RETURN, SENT, YIELDED};
@@ -98,7 +98,7 @@ impl Engine<'_> {
         }
         let holder = self
             .heap
-            .object(Object::Instance(self.known.list, crate::heap::Allocation::Site(site)));
+            .object(Object::Instance(self.known.list, Allocation::Site(site)));
         let any = self.element_slot(holder, Field::ANY_IN);
         let index = self.scalar(self.known.int);
         let index = self.single(index);
@@ -242,7 +242,7 @@ impl Engine<'_> {
         for &object in objects {
             match self.heap.get(object) {
                 Object::Instance(class, _) if class == self.known.tuple || class == self.known.list => {
-                    self.unpack_sequence(object, &targets, star);
+                    self.unpack_sequence(site, object, &targets, star);
                 }
                 _ => {
                     general = true;
@@ -274,11 +274,23 @@ impl Engine<'_> {
         }
     }
 
-    fn unpack_sequence(&mut self, object: ObjId, targets: &[NodeId], star: Option<u32>) {
+    fn unpack_sequence(&mut self, site: SiteId, object: ObjId, targets: &[NodeId], star: Option<u32>) {
+        let first = star.unwrap_or(0);
         let star = star.map_or(usize::MAX, |star| star as usize);
         let all = self.elements(object);
         for (at, &target) in targets.iter().enumerate() {
-            if at < star {
+            if at == star {
+                // The list behind the star has what follows, from its first place on.
+                let (act, inst) = (self.site_acts[site], self.site_inst(site));
+                let list = Object::Instance(self.known.list, Allocation::Inst(act, inst, 1));
+                let target = self.heap.object(list);
+                let (from, to) = (
+                    self.element_slot(object, Field::ANY_IN),
+                    self.element_slot(target, Field::ANY_IN),
+                );
+                self.add_edge(from, to);
+                self.watch_keys(object, KeyWatcher::Rest { target, first });
+            } else if at < star {
                 let slot = self.element_slot(object, Field::int_key(i32::try_from(at).unwrap_or(i32::MAX)));
                 self.add_edge(slot, target);
             } else {
