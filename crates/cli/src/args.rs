@@ -23,6 +23,7 @@ Examples:
   hognose analyze src                        a folder: all its modules
   hognose analyze main.py                    a script and the modules of its folder that it imports
   hognose analyze pkg --python 3.12          compiled by that interpreter
+  hognose analyze pkg --deps .venv           with the installed packages that it imports
   hognose analyze pkg --format json -o summary.json --profile profile.json")]
     Analyze(AnalyzeCommand),
     /// Write one graph: as JSON, as DOT, or in another format.
@@ -74,6 +75,10 @@ pub(crate) struct Whole {
     /// Analyse given files alone, without the modules of their folder that they import.
     #[arg(long)]
     pub(crate) no_follow: bool,
+    /// Resolve imports that the project does not answer in this folder: a virtual environment or a site-packages folder.
+    /// May be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) deps: Vec<PathBuf>,
     /// What runs by itself: module bodies alone, or also every function that nothing else calls.
     #[arg(long, value_enum, default_value_t = RootsArgument::Exports)]
     pub(crate) roots: RootsArgument,

@@ -27,6 +27,7 @@ pub(crate) fn config(common: &Common, whole: Option<&Whole>) -> Config {
         python: common.python.clone(),
         threads: common.threads,
         follow: whole.is_some_and(|whole| !whole.no_follow),
+        deps: whole.map(|whole| whole.deps.clone()).unwrap_or_default(),
         profile: common.profile.is_some(),
         ..Config::default()
     };

@@ -22,6 +22,8 @@ pub struct AnalysedFile {
     pub module: String,
     /// Whether it is a package.
     pub is_package: bool,
+    /// Whether it belongs to an installed dependency ([`Config::deps`](crate::Config::deps)).
+    pub is_dependency: bool,
     /// The version of its bytecode; none if the file could not be loaded.
     pub version: Option<PythonVersion>,
     /// Its lifted code, if it could be loaded.
@@ -193,7 +195,7 @@ impl Analysis {
 
     // ---- products ----------------------------------------------------------------------------------------------------
 
-    /// The linked program: modules of the inputs, then library models.
+    /// The linked program: modules of the inputs and their dependencies, then library models.
     #[must_use]
     pub fn program(&self) -> &Arc<Program> {
         self.program.get_or_init(|| {
@@ -205,6 +207,7 @@ impl Analysis {
                         name: file.module.clone(),
                         is_package: file.is_package,
                         is_model: false,
+                        is_dependency: file.is_dependency,
                         path: file.path.clone(),
                         ir: Arc::clone(ir),
                     });
@@ -218,7 +221,7 @@ impl Analysis {
         })
     }
 
-    /// Adds the library models of the modules that are imported and not themselves analysed.
+    /// Adds the library models of the modules that are imported and not themselves analysed, be it as a dependency.
     fn add_models(&self, units: &mut Vec<SourceUnit>) {
         let _region = self.profiler.region("models");
         let mut imports = BTreeSet::new();
@@ -241,12 +244,15 @@ impl Analysis {
         }
         let own: BTreeSet<&str> = self.files.iter().map(|file| &*file.module).collect();
         for (name, is_package, ir) in hognose_models::closure(imports.iter().map(String::as_str)) {
-            if name == "builtins" || !own.contains(&*name) {
+            // A package that is analysed has its modules, and no model adds to them.
+            let mut outer = name.match_indices('.').map(|(dot, _)| &name[..dot]);
+            if name == "builtins" || !own.contains(&*name) && !outer.any(|outer| own.contains(outer)) {
                 units.push(SourceUnit {
                     path: hognose_models::path(&name).unwrap_or_default(),
                     name,
                     is_package,
                     is_model: true,
+                    is_dependency: false,
                     ir: Arc::new(ir),
                 });
             }

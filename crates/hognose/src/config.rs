@@ -2,6 +2,7 @@
 
 use hognose_project::DiscoverOptions;
 use hognose_pta::{PtaConfig, Roots};
+use std::path::PathBuf;
 
 /// How exact the points-to analysis is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,9 @@ pub struct Config {
     pub threads: usize,
     /// Follow the imports of a given file to the modules of its folder.
     pub follow: bool,
+    /// Folders of installed packages, or virtual environments: imports that the project does not answer are resolved in
+    /// them, in this order. What they lead to is analysed too, but its functions are no entry points.
+    pub deps: Vec<PathBuf>,
     /// What discovery passes over.
     pub discover: DiscoverOptions,
     /// The points-to analysis.
@@ -37,6 +41,7 @@ impl Default for Config {
             python: None,
             threads: 0,
             follow: true,
+            deps: Vec::new(),
             discover: DiscoverOptions::default(),
             pta: PtaConfig::default(),
             profile: false,

@@ -103,6 +103,7 @@ impl Session {
                 path: file.path.clone(),
                 module: file.module.clone(),
                 is_package: file.is_package,
+                is_dependency: file.is_dependency,
                 version,
                 ir: None,
             });
@@ -125,7 +126,13 @@ impl Session {
     }
 
     fn load(&self, inputs: &[PathBuf]) -> (Project, Vec<LoadedFile>) {
-        let project = discover(inputs, self.config.discover);
+        let mut project = discover(inputs, self.config.discover);
+        project.add_dependencies(&self.config.deps, []);
+        // Folders hold all their modules; only the imports of a given file lead to more.
+        let follows_files = self.config.follow && inputs.iter().any(|input| input.is_file());
+        if !follows_files {
+            project.stop_following();
+        }
         let threads = Threads::new(self.config.threads);
         let timed = Timed::new(&*self.front);
         let front: &dyn Frontend = if self.profiler.is_enabled() {
@@ -133,9 +140,7 @@ impl Session {
         } else {
             &*self.front
         };
-        // Folders hold all their modules; only the imports of a given file lead to more.
-        let follows = self.config.follow && inputs.iter().any(|input| input.is_file());
-        let result = if follows {
+        let result = if follows_files || project.has_dependencies() {
             follow(project, front, threads, imports_of)
         } else {
             let loaded = load(&project, front, threads);
@@ -148,12 +153,12 @@ impl Session {
     }
 }
 
-/// The import statements of a module. It is lifted for this, and once more later: only followed files are.
+/// What a module imports by a constant name. It is lifted for this, and once more later: only followed files are.
 fn imports_of(module: &CompiledModule) -> Vec<ImportRef> {
     let ir = lift_file(module.clone());
     let objects = &ir.module.objects;
     let text = |id| objects.text(id).unwrap_or_default().into_owned();
-    let found: BTreeSet<ImportRef> = hognose_ir::imports(&ir)
+    let mut found: BTreeSet<ImportRef> = hognose_ir::imports(&ir)
         .into_iter()
         .map(|import| ImportRef {
             level: import.level,
@@ -161,5 +166,10 @@ fn imports_of(module: &CompiledModule) -> Vec<ImportRef> {
             names: import.names.into_iter().flatten().map(text).collect(),
         })
         .collect();
+    found.extend(hognose_ir::dynamic_imports(&ir).into_iter().map(|import| ImportRef {
+        level: import.level,
+        module: import.module,
+        names: Vec::new(),
+    }));
     found.into_iter().collect()
 }

@@ -35,4 +35,4 @@ pub use modules::{write_modules_dot, write_modules_json};
 pub use points_to::{points_to_coverage, write_points_to_dot, write_points_to_json};
 pub use pycg::{pycg_graph, write_pycg};
 pub use ssa::{write_ssa_dot, write_ssa_json};
-pub use summary::{FileSummary, ProductSummary, Summary};
+pub use summary::{DependencyTotals, FileSummary, ProductSummary, Summary};
