@@ -1,5 +1,6 @@
 //! What a session makes of some inputs: the products, computed when they are first asked for.
 
+use crate::given_models::GivenModels;
 use crate::profile::Profiler;
 use crate::workers::Workers;
 use hognose_base::{Coverage, Diagnostic, DiagnosticKind, Id, IndexVec, ReasonSet, Severity, UnresolvedKind};
@@ -79,6 +80,48 @@ impl Product {
     }
 }
 
+/// A library model that a program needs.
+pub(crate) struct LibraryModel {
+    name: String,
+    is_package: bool,
+    path: String,
+    ir: Arc<FileIr>,
+}
+
+/// The library models of the modules that the files import and that are not among the files.
+pub(crate) fn needed_models(files: &[AnalysedFile], given: &mut GivenModels) -> Vec<LibraryModel> {
+    let mut imports = BTreeSet::new();
+    for ir in files.iter().filter_map(|file| file.ir.as_deref()) {
+        for import in hognose_ir::imports(ir).into_iter().filter(|import| import.level == 0) {
+            let module = &*ir.names[import.module];
+            let names = import.names.iter().flatten();
+            imports.extend(
+                names
+                    .filter_map(|&name| ir.module.objects.text(name))
+                    .map(|name| format!("{module}.{name}")),
+            );
+            imports.insert(module.to_owned());
+        }
+    }
+    let own: BTreeSet<&str> = files.iter().map(|file| &*file.module).collect();
+    // A package that is analysed has its modules, and no model adds to them.
+    let is_own = |name: &str| {
+        let mut outer = name.match_indices('.').map(|(dot, _)| &name[..dot]);
+        own.contains(name) || outer.any(|outer| own.contains(outer))
+    };
+    given.pass_over(is_own);
+    let models = hognose_models::closure_with(imports.iter().map(String::as_str), given).into_iter();
+    models
+        .filter(|model| model.name == "builtins" || !is_own(&model.name))
+        .map(|model| LibraryModel {
+            name: model.name,
+            is_package: model.is_package,
+            path: model.path,
+            ir: Arc::new(model.ir),
+        })
+        .collect()
+}
+
 /// An analysis of some inputs.
 pub struct Analysis {
     config: PtaConfig,
@@ -87,6 +130,8 @@ pub struct Analysis {
     project: Project,
     files: Vec<AnalysedFile>,
     diagnostics: Vec<Diagnostic>,
+    /// The library models that are needed, if they had to be looked for early.
+    models: Option<Vec<LibraryModel>>,
     program: OnceLock<Arc<Program>>,
     points_to: OnceLock<PointsTo>,
     calls: OnceLock<Vec<CallRecord>>,
@@ -111,6 +156,7 @@ impl Analysis {
         pool: Arc<Workers>,
         profiler: Profiler,
         (project, files, mut diagnostics): (Project, Vec<AnalysedFile>, Vec<Diagnostic>),
+        models: Option<Vec<LibraryModel>>,
     ) -> Self {
         diagnostics.sort();
         diagnostics.dedup();
@@ -121,6 +167,7 @@ impl Analysis {
             project,
             files,
             diagnostics,
+            models,
             program: OnceLock::new(),
             points_to: OnceLock::new(),
             calls: OnceLock::new(),
@@ -223,40 +270,23 @@ impl Analysis {
 
     /// Adds the library models of the modules that are imported and not themselves analysed, be it as a dependency.
     fn add_models(&self, units: &mut Vec<SourceUnit>) {
-        let _region = self.profiler.region("models");
-        let mut imports = BTreeSet::new();
-        for unit in &*units {
-            for import in hognose_ir::imports(&unit.ir)
-                .into_iter()
-                .filter(|import| import.level == 0)
-            {
-                let module = &*unit.ir.names[import.module];
-                for name in import
-                    .names
-                    .iter()
-                    .flatten()
-                    .filter_map(|&name| unit.ir.module.objects.text(name))
-                {
-                    imports.insert(format!("{module}.{name}"));
-                }
-                imports.insert(module.to_owned());
+        let found;
+        let models = match &self.models {
+            Some(models) => models,
+            None => {
+                let _region = self.profiler.region("models");
+                found = needed_models(&self.files, &mut GivenModels::default());
+                &found
             }
-        }
-        let own: BTreeSet<&str> = self.files.iter().map(|file| &*file.module).collect();
-        for (name, is_package, ir) in hognose_models::closure(imports.iter().map(String::as_str)) {
-            // A package that is analysed has its modules, and no model adds to them.
-            let mut outer = name.match_indices('.').map(|(dot, _)| &name[..dot]);
-            if name == "builtins" || !own.contains(&*name) && !outer.any(|outer| own.contains(outer)) {
-                units.push(SourceUnit {
-                    path: hognose_models::path(&name).unwrap_or_default(),
-                    name,
-                    is_package,
-                    is_model: true,
-                    is_dependency: false,
-                    ir: Arc::new(ir),
-                });
-            }
-        }
+        };
+        units.extend(models.iter().map(|model| SourceUnit {
+            name: model.name.clone(),
+            is_package: model.is_package,
+            is_model: true,
+            is_dependency: false,
+            path: model.path.clone(),
+            ir: Arc::clone(&model.ir),
+        }));
     }
 
     /// The code objects of the inputs (library models left out), in order of their ids.

@@ -27,6 +27,9 @@ pub struct Config {
     /// Folders of installed packages, or virtual environments: imports that the project does not answer are resolved in
     /// them, in this order. What they lead to is analysed too, but its functions are no entry points.
     pub deps: Vec<PathBuf>,
+    /// Folders of library models in Python, laid out as packages are. A model counts before ours and before a dependency's
+    /// module of the same name, but behind the project's own; of two folders the first counts.
+    pub models: Vec<PathBuf>,
     /// What discovery passes over.
     pub discover: DiscoverOptions,
     /// The points-to analysis.
@@ -42,6 +45,7 @@ impl Default for Config {
             threads: 0,
             follow: true,
             deps: Vec::new(),
+            models: Vec::new(),
             discover: DiscoverOptions::default(),
             pta: PtaConfig::default(),
             profile: false,

@@ -1,7 +1,8 @@
 //! A configuration with what it needs to run, and the front half of an analysis.
 
-use crate::analysis::{AnalysedFile, Analysis};
+use crate::analysis::{AnalysedFile, Analysis, needed_models};
 use crate::config::Config;
+use crate::given_models::GivenModels;
 use crate::lift::{Timed, Unlifted, lift_all};
 use crate::profile::Profiler;
 use crate::workers::Workers;
@@ -81,9 +82,10 @@ impl Session {
     /// Loads and lifts the files at and below the given paths. What goes wrong is in the diagnostics of the analysis.
     #[must_use]
     pub fn analyze(&self, inputs: &[PathBuf]) -> Analysis {
+        let mut given = GivenModels::find(&self.config.models);
         let (mut project, loaded) = {
             let _region = self.profiler.region("load");
-            self.load(inputs)
+            self.load(inputs, &given)
         };
         let mut diagnostics: Vec<Diagnostic> = std::mem::take(&mut project.diagnostics);
         let mut analysed: Vec<AnalysedFile> = Vec::with_capacity(loaded.len());
@@ -117,17 +119,24 @@ impl Session {
             diagnostics.extend(lifted.diagnostics);
             file.ir = Some(Arc::new(lifted.ir));
         }
+        // Ours cannot fail, and wait until the program is linked.
+        let models = (!self.config.models.is_empty()).then(|| {
+            let _region = self.profiler.region("models");
+            needed_models(&analysed, &mut given)
+        });
+        diagnostics.extend(given.into_diagnostics());
         Analysis::new(
             self.config.pta.clone(),
             Arc::clone(&self.pool),
             self.profiler.clone(),
             (project, analysed, diagnostics),
+            models,
         )
     }
 
-    fn load(&self, inputs: &[PathBuf]) -> (Project, Vec<LoadedFile>) {
+    fn load(&self, inputs: &[PathBuf], given: &GivenModels) -> (Project, Vec<LoadedFile>) {
         let mut project = discover(inputs, self.config.discover);
-        project.add_dependencies(&self.config.deps, []);
+        project.add_dependencies(&self.config.deps, given.names().map(str::to_owned));
         // Folders hold all their modules; only the imports of a given file lead to more.
         let follows_files = self.config.follow && inputs.iter().any(|input| input.is_file());
         if !follows_files {
