@@ -24,6 +24,7 @@ Examples:
   hognose analyze main.py                    a script and the modules of its folder that it imports
   hognose analyze pkg --python 3.12          compiled by that interpreter
   hognose analyze pkg --deps .venv           with the installed packages that it imports
+  hognose analyze pkg --unresolved           what to model next
   hognose analyze pkg --format json -o summary.json --profile profile.json")]
     Analyze(AnalyzeCommand),
     /// Write one graph: as JSON, as DOT, or in another format.
@@ -115,6 +116,9 @@ pub(crate) struct AnalyzeCommand {
     /// Folders, Python files and compiled files.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Show instead why call sites are not fully known: the external values, attributes and variables behind most of them.
+    #[arg(long)]
+    pub(crate) unresolved: bool,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
     pub(crate) format: SummaryFormat,

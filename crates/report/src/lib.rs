@@ -23,6 +23,7 @@ mod points_to;
 mod pycg;
 mod ssa;
 mod summary;
+mod unresolved;
 
 pub use call_graph::{write_call_graph_dot, write_call_graph_json};
 pub use cdg::{write_cdg_dot, write_cdg_json};
@@ -38,3 +39,4 @@ pub use points_to::{points_to_coverage, write_points_to_dot, write_points_to_jso
 pub use pycg::{pycg_graph, write_pycg};
 pub use ssa::{write_ssa_dot, write_ssa_json};
 pub use summary::{DependencyTotals, FileSummary, ProductSummary, Summary};
+pub use unresolved::{Cause, CausePlace, KindCauses, Unresolved};

@@ -120,6 +120,12 @@ impl<'a> Places<'a> {
             .map_or(Span::NONE, |(_, table)| table.span_at(offset))
     }
 
+    /// The file of a code object.
+    pub(crate) fn file(&self, code: CodeId) -> &'a str {
+        let program = self.program;
+        &program.modules[program.codes[code].module].path
+    }
+
     /// The place of an instruction.
     pub(crate) fn site(&mut self, code: CodeId, inst: InstId) -> SiteRecord<'a> {
         let (offset, span) = self.at(code, inst);
