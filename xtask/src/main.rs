@@ -3,6 +3,7 @@
 mod bench;
 mod cases;
 mod codegen;
+mod field;
 mod models;
 mod mutate;
 mod pycg;
@@ -35,6 +36,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Compares the call graph with the `# expect-calls:` markers of small programs.
+    Field(field::Field),
     /// Runs the PyCG micro-benchmark.
     Pycg(pycg::Pycg),
     /// Sends damaged `.pyc` files through the whole analysis.
@@ -50,6 +53,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Bench(arguments) => bench::run(&arguments),
         Task::BenchOne(arguments) => bench::run_one(&arguments),
+        Task::Field(arguments) => field::run(&arguments),
         Task::Pycg(arguments) => pycg::run(&arguments),
         Task::Cases { task } => cases::run(task),
         Task::Codegen { check } => codegen::run(check),

@@ -41,6 +41,8 @@ pub enum DiagnosticKind {
     Budget,
     /// A configuration value is wrong.
     Config,
+    /// A library model says what is not so.
+    Model,
 }
 
 impl DiagnosticKind {
@@ -60,6 +62,7 @@ impl DiagnosticKind {
             Self::Project => "project",
             Self::Budget => "budget",
             Self::Config => "config",
+            Self::Model => "model",
         }
     }
 }

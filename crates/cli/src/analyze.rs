@@ -1,10 +1,17 @@
-//! `hognose analyze`: all products, their sizes and coverage.
+//! `hognose analyze`: all products, their sizes and coverage; or what is not known of the call graph.
 
 use crate::args::{AnalyzeCommand, SummaryFormat};
 use crate::output;
 use crate::progress::Progress;
 use crate::run::{self, Exit};
+use hognose::report::{Summary, Unresolved};
 use hognose::{Product, Session, Usage};
+
+/// What is shown of an analysis.
+enum Report {
+    Summary(Summary),
+    Unresolved(Unresolved),
+}
 
 pub(crate) fn run(command: &AnalyzeCommand) -> anyhow::Result<Exit> {
     let usage = Usage::now();
@@ -18,15 +25,21 @@ pub(crate) fn run(command: &AnalyzeCommand) -> anyhow::Result<Exit> {
     }
     progress.phase("points-to analysis");
     analysis.prepare(Product::CallGraph);
-    progress.phase("dependence graphs");
-    let summary = analysis.summary();
+    let report = if command.unresolved {
+        Report::Unresolved(Unresolved::of(analysis.points_to(), analysis.calls()))
+    } else {
+        progress.phase("dependence graphs");
+        Report::Summary(analysis.summary())
+    };
     drop(progress);
     let region = session.profiler().region("report");
-    let written = output::write(command.common.output.as_deref(), |out| match command.format {
-        SummaryFormat::Text => summary.write_text(out),
-        SummaryFormat::Json => {
-            let diagnostics = analysis.all_diagnostics();
-            summary.write_json(&diagnostics, analysis.is_partial(), out)
+    let (diagnostics, partial) = (analysis.all_diagnostics(), analysis.is_partial());
+    let written = output::write(command.common.output.as_deref(), |out| {
+        match (&report, command.format) {
+            (Report::Summary(summary), SummaryFormat::Text) => summary.write_text(out),
+            (Report::Summary(summary), SummaryFormat::Json) => summary.write_json(&diagnostics, partial, out),
+            (Report::Unresolved(causes), SummaryFormat::Text) => causes.write_text(out),
+            (Report::Unresolved(causes), SummaryFormat::Json) => causes.write_json(&diagnostics, partial, out),
         }
     });
     match written {

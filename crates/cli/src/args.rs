@@ -12,7 +12,7 @@ pub(crate) struct Arguments {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 2 wrong usage; 3 partial result (a file failed or a limit was hit; what there is, is printed);
+Exit codes: 0 done; 1 findings (models check); 2 wrong usage; 3 partial result (a file failed or a limit was hit; what there is, is printed);
 4 nothing could be analysed.";
 
 #[derive(Subcommand, Debug)]
@@ -23,6 +23,8 @@ Examples:
   hognose analyze src                        a folder: all its modules
   hognose analyze main.py                    a script and the modules of its folder that it imports
   hognose analyze pkg --python 3.12          compiled by that interpreter
+  hognose analyze pkg --deps .venv           with the installed packages that it imports
+  hognose analyze pkg --unresolved           what to model next
   hognose analyze pkg --format json -o summary.json --profile profile.json")]
     Analyze(AnalyzeCommand),
     /// Write one graph: as JSON, as DOT, or in another format.
@@ -39,6 +41,14 @@ Examples:
   hognose dis cart.py --python 3.12
   hognose dis __pycache__/cart.cpython-310.pyc --format json")]
     Dis(DisCommand),
+    /// List the library models, or check a folder of them.
+    #[command(after_help = "\
+Examples:
+  hognose models list
+  hognose models list --models mine --format json
+  hognose models check mine                  do they compile, and use what there is?
+  hognose models check mine --python .venv   do their functions take what those of the library take?")]
+    Models(ModelsCommand),
 }
 
 /// Arguments of all commands that read Python.
@@ -74,6 +84,13 @@ pub(crate) struct Whole {
     /// Analyse given files alone, without the modules of their folder that they import.
     #[arg(long)]
     pub(crate) no_follow: bool,
+    /// Resolve imports that the project does not answer in this folder: a virtual environment or a site-packages folder.
+    /// May be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) deps: Vec<PathBuf>,
+    /// Take library models from this folder of Python modules, before ours of the same name. May be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) models: Vec<PathBuf>,
     /// What runs by itself: module bodies alone, or also every function that nothing else calls.
     #[arg(long, value_enum, default_value_t = RootsArgument::Exports)]
     pub(crate) roots: RootsArgument,
@@ -99,6 +116,9 @@ pub(crate) struct AnalyzeCommand {
     /// Folders, Python files and compiled files.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Show instead why call sites are not fully known: the external values, attributes and variables behind most of them.
+    #[arg(long)]
+    pub(crate) unresolved: bool,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
     pub(crate) format: SummaryFormat,
@@ -180,6 +200,45 @@ pub(crate) struct DisCommand {
     pub(crate) format: SummaryFormat,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ModelsCommand {
+    #[command(subcommand)]
+    pub(crate) task: ModelsTask,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ModelsTask {
+    /// Show the models: module, number of functions and classes, where it comes from.
+    List {
+        /// A folder of further models, which count before ours of the same name. May be given several times.
+        #[arg(long, value_name = "DIR")]
+        models: Vec<PathBuf>,
+        /// Format of the list.
+        #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
+        format: SummaryFormat,
+        /// Write to this file instead of the standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Compile a folder of models and say what is wrong with them. Exit code 1 if a model says what is not so, 3 if a file does
+    /// not compile, 4 if there is no model.
+    Check {
+        /// The folder.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Compare parameters with what this interpreter says: a version, an executable, or a virtual environment. It imports
+        /// the modelled modules.
+        #[arg(long, value_name = "PYTHON")]
+        python: Option<String>,
+        /// Format of the list of models.
+        #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
+        format: SummaryFormat,
+        /// Write to this file instead of the standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod args;
 mod diagnostics;
 mod dis;
 mod graph;
+mod models;
 mod output;
 mod progress;
 mod run;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         Command::Analyze(command) => analyze::run(command),
         Command::Graph(command) => graph::run(command),
         Command::Dis(command) => dis::run(command),
+        Command::Models(command) => models::run(command),
     };
     let exit = result.unwrap_or_else(|error| {
         if output::is_closed_pipe(&error) {

@@ -13,6 +13,8 @@ use std::time::Duration;
 pub(crate) enum Exit {
     /// Done.
     Clean = 0,
+    /// Something was looked for and found.
+    Findings = 1,
     /// The arguments make no sense.
     Usage = 2,
     /// Something is missing from the result.
@@ -27,6 +29,8 @@ pub(crate) fn config(common: &Common, whole: Option<&Whole>) -> Config {
         python: common.python.clone(),
         threads: common.threads,
         follow: whole.is_some_and(|whole| !whole.no_follow),
+        deps: whole.map(|whole| whole.deps.clone()).unwrap_or_default(),
+        models: whole.map(|whole| whole.models.clone()).unwrap_or_default(),
         profile: common.profile.is_some(),
         ..Config::default()
     };

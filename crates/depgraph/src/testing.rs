@@ -27,6 +27,7 @@ fn unit(name: &str, text: &str, is_model: bool) -> SourceUnit {
         name: package.unwrap_or(name).to_owned(),
         is_package: package.is_some(),
         is_model,
+        is_dependency: false,
         path,
         ir: Arc::new(lift_file(module)),
     }

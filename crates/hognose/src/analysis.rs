@@ -1,5 +1,6 @@
 //! What a session makes of some inputs: the products, computed when they are first asked for.
 
+use crate::given_models::GivenModels;
 use crate::profile::Profiler;
 use crate::workers::Workers;
 use hognose_base::{Coverage, Diagnostic, DiagnosticKind, Id, IndexVec, ReasonSet, Severity, UnresolvedKind};
@@ -22,6 +23,8 @@ pub struct AnalysedFile {
     pub module: String,
     /// Whether it is a package.
     pub is_package: bool,
+    /// Whether it belongs to an installed dependency ([`Config::deps`](crate::Config::deps)).
+    pub is_dependency: bool,
     /// The version of its bytecode; none if the file could not be loaded.
     pub version: Option<PythonVersion>,
     /// Its lifted code, if it could be loaded.
@@ -77,6 +80,48 @@ impl Product {
     }
 }
 
+/// A library model that a program needs.
+pub(crate) struct LibraryModel {
+    name: String,
+    is_package: bool,
+    path: String,
+    ir: Arc<FileIr>,
+}
+
+/// The library models of the modules that the files import and that are not among the files.
+pub(crate) fn needed_models(files: &[AnalysedFile], given: &mut GivenModels) -> Vec<LibraryModel> {
+    let mut imports = BTreeSet::new();
+    for ir in files.iter().filter_map(|file| file.ir.as_deref()) {
+        for import in hognose_ir::imports(ir).into_iter().filter(|import| import.level == 0) {
+            let module = &*ir.names[import.module];
+            let names = import.names.iter().flatten();
+            imports.extend(
+                names
+                    .filter_map(|&name| ir.module.objects.text(name))
+                    .map(|name| format!("{module}.{name}")),
+            );
+            imports.insert(module.to_owned());
+        }
+    }
+    let own: BTreeSet<&str> = files.iter().map(|file| &*file.module).collect();
+    // A package that is analysed has its modules, and no model adds to them.
+    let is_own = |name: &str| {
+        let mut outer = name.match_indices('.').map(|(dot, _)| &name[..dot]);
+        own.contains(name) || outer.any(|outer| own.contains(outer))
+    };
+    given.pass_over(is_own);
+    let models = hognose_models::closure_with(imports.iter().map(String::as_str), given).into_iter();
+    models
+        .filter(|model| model.name == "builtins" || !is_own(&model.name))
+        .map(|model| LibraryModel {
+            name: model.name,
+            is_package: model.is_package,
+            path: model.path,
+            ir: Arc::new(model.ir),
+        })
+        .collect()
+}
+
 /// An analysis of some inputs.
 pub struct Analysis {
     config: PtaConfig,
@@ -85,6 +130,8 @@ pub struct Analysis {
     project: Project,
     files: Vec<AnalysedFile>,
     diagnostics: Vec<Diagnostic>,
+    /// The library models that are needed, if they had to be looked for early.
+    models: Option<Vec<LibraryModel>>,
     program: OnceLock<Arc<Program>>,
     points_to: OnceLock<PointsTo>,
     calls: OnceLock<Vec<CallRecord>>,
@@ -109,6 +156,7 @@ impl Analysis {
         pool: Arc<Workers>,
         profiler: Profiler,
         (project, files, mut diagnostics): (Project, Vec<AnalysedFile>, Vec<Diagnostic>),
+        models: Option<Vec<LibraryModel>>,
     ) -> Self {
         diagnostics.sort();
         diagnostics.dedup();
@@ -119,6 +167,7 @@ impl Analysis {
             project,
             files,
             diagnostics,
+            models,
             program: OnceLock::new(),
             points_to: OnceLock::new(),
             calls: OnceLock::new(),
@@ -193,7 +242,7 @@ impl Analysis {
 
     // ---- products ----------------------------------------------------------------------------------------------------
 
-    /// The linked program: modules of the inputs, then library models.
+    /// The linked program: modules of the inputs and their dependencies, then library models.
     #[must_use]
     pub fn program(&self) -> &Arc<Program> {
         self.program.get_or_init(|| {
@@ -205,6 +254,7 @@ impl Analysis {
                         name: file.module.clone(),
                         is_package: file.is_package,
                         is_model: false,
+                        is_dependency: file.is_dependency,
                         path: file.path.clone(),
                         ir: Arc::clone(ir),
                     });
@@ -218,39 +268,25 @@ impl Analysis {
         })
     }
 
-    /// Adds the library models of the modules that are imported and not themselves analysed.
+    /// Adds the library models of the modules that are imported and not themselves analysed, be it as a dependency.
     fn add_models(&self, units: &mut Vec<SourceUnit>) {
-        let _region = self.profiler.region("models");
-        let mut imports = BTreeSet::new();
-        for unit in &*units {
-            for import in hognose_ir::imports(&unit.ir)
-                .into_iter()
-                .filter(|import| import.level == 0)
-            {
-                let module = &*unit.ir.names[import.module];
-                for name in import
-                    .names
-                    .iter()
-                    .flatten()
-                    .filter_map(|&name| unit.ir.module.objects.text(name))
-                {
-                    imports.insert(format!("{module}.{name}"));
-                }
-                imports.insert(module.to_owned());
+        let found;
+        let models = match &self.models {
+            Some(models) => models,
+            None => {
+                let _region = self.profiler.region("models");
+                found = needed_models(&self.files, &mut GivenModels::default());
+                &found
             }
-        }
-        let own: BTreeSet<&str> = self.files.iter().map(|file| &*file.module).collect();
-        for (name, is_package, ir) in hognose_models::closure(imports.iter().map(String::as_str)) {
-            if name == "builtins" || !own.contains(&*name) {
-                units.push(SourceUnit {
-                    path: hognose_models::path(&name).unwrap_or_default(),
-                    name,
-                    is_package,
-                    is_model: true,
-                    ir: Arc::new(ir),
-                });
-            }
-        }
+        };
+        units.extend(models.iter().map(|model| SourceUnit {
+            name: model.name.clone(),
+            is_package: model.is_package,
+            is_model: true,
+            is_dependency: false,
+            path: model.path.clone(),
+            ir: Arc::clone(&model.ir),
+        }));
     }
 
     /// The code objects of the inputs (library models left out), in order of their ids.

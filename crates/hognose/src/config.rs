@@ -2,6 +2,7 @@
 
 use hognose_project::DiscoverOptions;
 use hognose_pta::{PtaConfig, Roots};
+use std::path::PathBuf;
 
 /// How exact the points-to analysis is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,12 @@ pub struct Config {
     pub threads: usize,
     /// Follow the imports of a given file to the modules of its folder.
     pub follow: bool,
+    /// Folders of installed packages, or virtual environments: imports that the project does not answer are resolved in
+    /// them, in this order. What they lead to is analysed too, but its functions are no entry points.
+    pub deps: Vec<PathBuf>,
+    /// Folders of library models in Python, laid out as packages are. A model counts before ours and before a dependency's
+    /// module of the same name, but behind the project's own; of two folders the first counts.
+    pub models: Vec<PathBuf>,
     /// What discovery passes over.
     pub discover: DiscoverOptions,
     /// The points-to analysis.
@@ -37,6 +44,8 @@ impl Default for Config {
             python: None,
             threads: 0,
             follow: true,
+            deps: Vec::new(),
+            models: Vec::new(),
             discover: DiscoverOptions::default(),
             pta: PtaConfig::default(),
             profile: false,

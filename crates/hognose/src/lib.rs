@@ -23,8 +23,11 @@
 
 mod analysis;
 mod config;
+mod given_models;
 mod lift;
 mod meter;
+mod model_check;
+mod model_signatures;
 mod profile;
 mod session;
 mod summary;
@@ -41,5 +44,6 @@ pub use hognose_pta as pta;
 pub use hognose_pyc as pyc;
 pub use hognose_report as report;
 pub use meter::{Usage, process_cpu, resident_bytes, thread_cpu};
+pub use model_check::{ModelCheck, check_models, list_models};
 pub use profile::{Profiler, Region, RegionStatus};
 pub use session::{Session, SessionError};

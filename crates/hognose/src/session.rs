@@ -1,7 +1,8 @@
 //! A configuration with what it needs to run, and the front half of an analysis.
 
-use crate::analysis::{AnalysedFile, Analysis};
+use crate::analysis::{AnalysedFile, Analysis, needed_models};
 use crate::config::Config;
+use crate::given_models::GivenModels;
 use crate::lift::{Timed, Unlifted, lift_all};
 use crate::profile::Profiler;
 use crate::workers::Workers;
@@ -81,9 +82,10 @@ impl Session {
     /// Loads and lifts the files at and below the given paths. What goes wrong is in the diagnostics of the analysis.
     #[must_use]
     pub fn analyze(&self, inputs: &[PathBuf]) -> Analysis {
+        let mut given = GivenModels::find(&self.config.models);
         let (mut project, loaded) = {
             let _region = self.profiler.region("load");
-            self.load(inputs)
+            self.load(inputs, &given)
         };
         let mut diagnostics: Vec<Diagnostic> = std::mem::take(&mut project.diagnostics);
         let mut analysed: Vec<AnalysedFile> = Vec::with_capacity(loaded.len());
@@ -103,6 +105,7 @@ impl Session {
                 path: file.path.clone(),
                 module: file.module.clone(),
                 is_package: file.is_package,
+                is_dependency: file.is_dependency,
                 version,
                 ir: None,
             });
@@ -116,16 +119,29 @@ impl Session {
             diagnostics.extend(lifted.diagnostics);
             file.ir = Some(Arc::new(lifted.ir));
         }
+        // Ours cannot fail, and wait until the program is linked.
+        let models = (!self.config.models.is_empty()).then(|| {
+            let _region = self.profiler.region("models");
+            needed_models(&analysed, &mut given)
+        });
+        diagnostics.extend(given.into_diagnostics());
         Analysis::new(
             self.config.pta.clone(),
             Arc::clone(&self.pool),
             self.profiler.clone(),
             (project, analysed, diagnostics),
+            models,
         )
     }
 
-    fn load(&self, inputs: &[PathBuf]) -> (Project, Vec<LoadedFile>) {
-        let project = discover(inputs, self.config.discover);
+    fn load(&self, inputs: &[PathBuf], given: &GivenModels) -> (Project, Vec<LoadedFile>) {
+        let mut project = discover(inputs, self.config.discover);
+        project.add_dependencies(&self.config.deps, given.names().map(str::to_owned));
+        // Folders hold all their modules; only the imports of a given file lead to more.
+        let follows_files = self.config.follow && inputs.iter().any(|input| input.is_file());
+        if !follows_files {
+            project.stop_following();
+        }
         let threads = Threads::new(self.config.threads);
         let timed = Timed::new(&*self.front);
         let front: &dyn Frontend = if self.profiler.is_enabled() {
@@ -133,9 +149,7 @@ impl Session {
         } else {
             &*self.front
         };
-        // Folders hold all their modules; only the imports of a given file lead to more.
-        let follows = self.config.follow && inputs.iter().any(|input| input.is_file());
-        let result = if follows {
+        let result = if follows_files || project.has_dependencies() {
             follow(project, front, threads, imports_of)
         } else {
             let loaded = load(&project, front, threads);
@@ -148,12 +162,12 @@ impl Session {
     }
 }
 
-/// The import statements of a module. It is lifted for this, and once more later: only followed files are.
+/// What a module imports by a constant name. It is lifted for this, and once more later: only followed files are.
 fn imports_of(module: &CompiledModule) -> Vec<ImportRef> {
     let ir = lift_file(module.clone());
     let objects = &ir.module.objects;
     let text = |id| objects.text(id).unwrap_or_default().into_owned();
-    let found: BTreeSet<ImportRef> = hognose_ir::imports(&ir)
+    let mut found: BTreeSet<ImportRef> = hognose_ir::imports(&ir)
         .into_iter()
         .map(|import| ImportRef {
             level: import.level,
@@ -161,5 +175,10 @@ fn imports_of(module: &CompiledModule) -> Vec<ImportRef> {
             names: import.names.into_iter().flatten().map(text).collect(),
         })
         .collect();
+    found.extend(hognose_ir::dynamic_imports(&ir).into_iter().map(|import| ImportRef {
+        level: import.level,
+        module: import.module,
+        names: Vec::new(),
+    }));
     found.into_iter().collect()
 }

@@ -2,8 +2,8 @@
 
 use crate::analysis::{Analysis, Product};
 use hognose_ir::{Def, Ssa};
-use hognose_pta::ReachedBy;
-use hognose_report::{FileSummary, ProductSummary, Summary};
+use hognose_pta::{CodeId, ReachedBy};
+use hognose_report::{DependencyTotals, FileSummary, ProductSummary, Summary};
 
 impl Analysis {
     /// Computes all products and counts what is in them.
@@ -18,21 +18,39 @@ impl Analysis {
             ..Summary::default()
         };
         let program = self.program();
-        summary.modules = program.modules.iter().filter(|module| !module.is_model).count() as u64;
-        summary.models = program.modules.len() as u64 - summary.modules;
-        for code in self.codes() {
-            summary.code_objects += 1;
-            summary.instructions += program.body(code).insts.len() as u64;
-            if program.codes[code].is_function() {
-                summary.functions += 1;
-                match self.points_to().reached_by(code) {
-                    ReachedBy::Program => summary.reached_by_program += 1,
-                    ReachedBy::Entry => summary.reached_by_entry += 1,
-                    ReachedBy::Nothing => {}
-                }
+        for module in &program.modules {
+            match (module.is_model, module.is_dependency) {
+                (true, _) => summary.models += 1,
+                (_, true) => summary.dependencies.modules += 1,
+                _ => summary.modules += 1,
             }
         }
+        let (mut own, mut dependencies) = (DependencyTotals::default(), summary.dependencies);
+        for code in self.codes() {
+            let is_dependency = program.is_dependency(code);
+            self.count_code(code, if is_dependency { &mut dependencies } else { &mut own });
+        }
+        summary.dependencies = dependencies;
+        summary.code_objects = own.code_objects;
+        summary.functions = own.functions;
+        summary.reached_by_program = own.reached_by_program;
+        summary.reached_by_entry = own.reached_by_entry;
+        summary.instructions = own.instructions;
         summary
+    }
+
+    fn count_code(&self, code: CodeId, totals: &mut DependencyTotals) {
+        let program = self.program();
+        totals.code_objects += 1;
+        totals.instructions += program.body(code).insts.len() as u64;
+        if program.codes[code].is_function() {
+            totals.functions += 1;
+            match self.points_to().reached_by(code) {
+                ReachedBy::Program => totals.reached_by_program += 1,
+                ReachedBy::Entry => totals.reached_by_entry += 1,
+                ReachedBy::Nothing => {}
+            }
+        }
     }
 
     fn file_summaries(&self) -> Vec<FileSummary> {
@@ -41,6 +59,7 @@ impl Analysis {
             .map(|file| FileSummary {
                 path: file.path.clone(),
                 module: file.module.clone(),
+                is_dependency: file.is_dependency,
                 version: file.version.map(|version| version.to_string()),
                 code_objects: file.ir.as_ref().map_or(0, |ir| ir.bodies.len() as u64),
                 instructions: file

@@ -107,47 +107,118 @@ pub fn load(name: &str) -> Option<FileIr> {
     Some(hognose_ir::lift_file(module))
 }
 
+/// A model with its lifted code.
+#[derive(Debug)]
+pub struct Model {
+    /// Module name.
+    pub name: String,
+    /// Whether it is a package.
+    pub is_package: bool,
+    /// Its path as it is shown to people.
+    pub path: String,
+    /// Its code.
+    pub ir: FileIr,
+}
+
+/// Models that somebody gives beside those of this crate; one of the same name counts before ours.
+pub trait Given {
+    /// Whether there is one of this name.
+    fn has(&self, name: &str) -> bool;
+    /// The model of this name; `None` if it cannot be had, and then ours counts. Asked once for a name.
+    fn load(&mut self, name: &str) -> Option<Model>;
+}
+
+/// No other models.
+struct Nothing;
+
+impl Given for Nothing {
+    fn has(&self, _name: &str) -> bool {
+        false
+    }
+    fn load(&mut self, _name: &str) -> Option<Model> {
+        None
+    }
+}
+
 /// The models that a program needs: `builtins`, those of the modules it imports and of the packages these are in, and
 /// those that models import. Name, whether it is a package, and code; `builtins` first, the others sorted by name.
 ///
 /// The imports are absolute dotted names. `from a import b` may import the module `a.b`; a name without a model adds
 /// nothing, so both may be given.
 pub fn closure<'a>(imports: impl Iterator<Item = &'a str>) -> Vec<(String, bool, FileIr)> {
-    let mut wanted: Vec<&'static Source> = Vec::new();
+    let models = closure_with(imports, &mut Nothing).into_iter();
+    models.map(|model| (model.name, model.is_package, model.ir)).collect()
+}
+
+/// The same with models that are given beside ours.
+pub fn closure_with<'a>(imports: impl Iterator<Item = &'a str>, given: &mut dyn Given) -> Vec<Model> {
+    let mut wanted: Vec<String> = Vec::new();
     let mut seen = BTreeSet::new();
-    let mut want = |wanted: &mut Vec<&'static Source>, import: &str| {
+    let mut want = |wanted: &mut Vec<String>, given: &dyn Given, import: &str| {
         let parents = import.match_indices('.').map(|(dot, _)| &import[..dot]);
-        for source in parents.chain([import]).filter_map(find) {
-            if seen.insert(source.name) {
-                wanted.push(source);
+        for name in parents.chain([import]) {
+            if (given.has(name) || find(name).is_some()) && seen.insert(name.to_owned()) {
+                wanted.push(name.to_owned());
             }
         }
     };
-    want(&mut wanted, "builtins");
-    imports.for_each(|import| want(&mut wanted, import));
+    want(&mut wanted, given, "builtins");
+    imports.for_each(|import| want(&mut wanted, given, import));
     let mut loaded = Vec::new();
-    while let Some(source) = wanted.pop() {
-        let Some(ir) = load(source.name) else { continue };
-        for import in absolute_imports(&ir) {
-            want(&mut wanted, &import);
+    while let Some(name) = wanted.pop() {
+        let of_user = if given.has(&name) { given.load(&name) } else { None };
+        let Some(model) = of_user.or_else(|| built_in(&name)) else {
+            continue;
+        };
+        for import in absolute_imports(&model) {
+            want(&mut wanted, given, &import);
         }
-        loaded.push((source.name.to_owned(), source.is_package, ir));
+        loaded.push(model);
     }
-    loaded.sort_by(|(left, ..), (right, ..)| (left != "builtins", left).cmp(&(right != "builtins", right)));
+    loaded.sort_by(|left, right| (left.name != "builtins", &left.name).cmp(&(right.name != "builtins", &right.name)));
     loaded
 }
 
-/// The modules that a model imports; models have no relative imports.
-fn absolute_imports(ir: &FileIr) -> Vec<String> {
+/// The model of this crate.
+#[must_use]
+pub fn built_in(name: &str) -> Option<Model> {
+    Some(Model {
+        name: name.to_owned(),
+        is_package: is_package(name),
+        path: path(name)?,
+        ir: load(name)?,
+    })
+}
+
+/// The modules that a model imports.
+fn absolute_imports(model: &Model) -> Vec<String> {
     let mut found = Vec::new();
-    for import in hognose_ir::imports(ir) {
-        let module = &*ir.names[import.module];
-        found.push(module.to_owned());
+    for import in hognose_ir::imports(&model.ir) {
+        let Some(module) = absolute(model, import.level, &model.ir.names[import.module]) else {
+            continue;
+        };
         for &name in import.names.iter().flatten() {
-            if let Some(name) = ir.module.objects.text(name) {
+            if let Some(name) = model.ir.module.objects.text(name) {
                 found.push(format!("{module}.{name}"));
             }
         }
+        found.push(module);
     }
     found
+}
+
+/// The module that a relative import of a model means (Python Language Reference, 5.7); `None` beyond the top.
+fn absolute(model: &Model, level: u32, module: &str) -> Option<String> {
+    if level == 0 {
+        return Some(module.to_owned());
+    }
+    let mut package = &*model.name;
+    for _ in u32::from(model.is_package)..level {
+        package = package.rsplit_once('.')?.0;
+    }
+    Some(if module.is_empty() {
+        package.to_owned()
+    } else {
+        format!("{package}.{module}")
+    })
 }

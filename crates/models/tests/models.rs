@@ -93,6 +93,44 @@ fn the_closure_has_parents_and_what_models_import() {
     assert_eq!(closure(&["collections.abc", "abc"]), owned(&collections));
 }
 
+/// One model under many names, of which `dataclasses` cannot be had.
+struct Renamed(BTreeSet<&'static str>, Vec<String>);
+
+impl hognose_models::Given for Renamed {
+    fn has(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+    fn load(&mut self, name: &str) -> Option<hognose_models::Model> {
+        self.1.push(name.to_owned());
+        if name == "dataclasses" {
+            return None;
+        }
+        Some(hognose_models::Model {
+            name: name.to_owned(),
+            path: format!("mine/{name}"),
+            ..hognose_models::built_in("concurrent.futures")?
+        })
+    }
+}
+
+#[test]
+fn given_models_count_before_ours() {
+    let mut given = Renamed(["copy", "mine", "dataclasses", "unused"].into(), Vec::new());
+    let models = hognose_models::closure_with(["copy", "mine.sub", "dataclasses"].into_iter(), &mut given);
+    let paths: Vec<&str> = models.iter().map(|model| &*model.path).collect();
+    for path in [
+        "<models>/builtins.py",
+        "mine/copy",
+        "mine/mine",
+        "<models>/dataclasses.py",
+    ] {
+        assert!(paths.contains(&path), "{path} of {paths:?}");
+    }
+    assert!(!paths.contains(&"<models>/copy.py"));
+    given.1.sort();
+    assert_eq!(given.1, ["copy", "dataclasses", "mine"]);
+}
+
 /// Names that a code object stores in its namespace.
 fn stored(ir: &FileIr, code: CodeIndex) -> BTreeSet<&str> {
     ir.bodies[code]

@@ -159,6 +159,7 @@ impl Found {
             module,
             is_package,
             is_script: true,
+            is_dependency: false,
             path,
             format,
             source,
@@ -235,6 +236,7 @@ impl Project {
             roots,
             sources,
             followed: Vec::new(),
+            dependencies: crate::dependencies::Dependencies::default(),
             diagnostics,
             modules,
         }
@@ -464,6 +466,7 @@ impl Walk<'_> {
                 module,
                 is_package,
                 is_script,
+                is_dependency: false,
                 path,
                 format,
                 source,

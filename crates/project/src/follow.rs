@@ -1,9 +1,11 @@
-//! The modules that a script imports, and those that they import: the closure within the script's root.
+//! The modules that a script imports, and those that they import: the closure within the script's root. What the project
+//! lacks comes from its dependencies.
 //!
 //! What a module imports is read from its code objects by whoever understands them; this module knows only which names an
 //! `import` statement stands for and where Python would look. Importing `a.b.c` runs `a` and `a.b` first, and
 //! `from a import b` may import `a.b`. CPython: `Lib/importlib/_bootstrap.py`, `_handle_fromlist` and `_resolve_name`.
 
+use crate::dependencies::{Dependencies, shown};
 use crate::folder::{EntryKind, Source};
 use crate::load::load_file;
 use crate::naming::{dotted, join};
@@ -73,7 +75,8 @@ struct Followed {
     imports: Vec<String>,
 }
 
-/// Loads the files of a project, and follows the imports of given files to the modules of their roots.
+/// Loads the files of a project, and follows the imports of given files to the modules of their roots, and of all files to
+/// the modules of dependencies.
 ///
 /// `imports_of` says what a module imports. The project that is returned has the followed modules too, in canonical order,
 /// and the loaded files are in order of its files. Folders are not affected: all their modules are in the project anyway.
@@ -89,6 +92,7 @@ pub fn follow(
         sources,
         diagnostics,
         followed,
+        dependencies,
         ..
     } = project;
     let mut known: BTreeMap<String, ProjectFile> = files
@@ -97,11 +101,14 @@ pub fn follow(
         .map(|file| (file.module.clone(), file))
         .collect();
     let mut loaded: BTreeMap<String, Followed> = BTreeMap::new();
-    let mut locators: Vec<_> = followed
-        .iter()
-        .map(|&index| Locator {
+    let given = followed.iter().map(|&index| (index, None));
+    let installed = dependencies.sources.iter().map(|&index| (index, Some(&dependencies)));
+    let mut locators: Vec<_> = given
+        .chain(installed)
+        .map(|(index, dependencies)| Locator {
             source: &*sources[index],
             index,
+            dependencies,
             folders: BTreeMap::new(),
         })
         .collect();
@@ -136,7 +143,7 @@ pub fn follow(
             if known.contains_key(name) || !absent.insert(name.clone()) {
                 continue;
             }
-            if let Some(file) = locators.iter_mut().find_map(|locator| locator.locate(name)) {
+            if let Some(file) = locators.iter_mut().find_map(|locator| locator.find(name, &known)) {
                 known.insert(name.clone(), file);
             }
         }
@@ -160,6 +167,7 @@ pub fn follow(
     (
         Project {
             followed,
+            dependencies,
             ..Project::new(files, roots, sources, diagnostics)
         },
         loaded,
@@ -170,10 +178,20 @@ pub fn follow(
 struct Locator<'s> {
     source: &'s dyn Source,
     index: usize,
+    /// What the root is one of, unless it is the project's.
+    dependencies: Option<&'s Dependencies>,
     folders: BTreeMap<String, BTreeMap<String, EntryKind>>,
 }
 
 impl Locator<'_> {
+    /// The file of a module, if Python would look for it here. The packages around it were looked for before.
+    fn find(&mut self, module: &str, known: &BTreeMap<String, ProjectFile>) -> Option<ProjectFile> {
+        match self.dependencies {
+            Some(dependencies) if !dependencies.may_have(self.index, module, known) => None,
+            _ => self.locate(module),
+        }
+    }
+
     /// The file of a module. Its packages are modules of their own.
     fn locate(&mut self, module: &str) -> Option<ProjectFile> {
         let (parents, name) = module
@@ -217,12 +235,19 @@ impl Locator<'_> {
                 beside.extend(cached.map(|name| join(&cache, name)));
             }
         }
-        let path = join(folder, name);
-        let (module, source_path, is_script) = (module.to_owned(), path.clone(), stem == "__main__");
+        let source_path = join(folder, name);
+        let is_dependency = self.dependencies.is_some();
+        let path = if is_dependency {
+            shown(&source_path)
+        } else {
+            source_path.clone()
+        };
+        let (module, is_script) = (module.to_owned(), stem == "__main__");
         ProjectFile {
             module,
             is_package,
             is_script,
+            is_dependency,
             path,
             format,
             source: self.index,

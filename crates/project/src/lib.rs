@@ -17,6 +17,7 @@
 //! file system is one; archives can be others. Files are in canonical order: by module name, then by path, whatever the
 //! order in which a file system lists them. Errors are diagnostics, and the rest is analysed.
 
+mod dependencies;
 mod discover;
 mod folder;
 mod follow;
@@ -47,10 +48,17 @@ pub struct Project {
     pub diagnostics: Vec<Diagnostic>,
     /// Sources whose other modules count only when they are imported.
     followed: Vec<usize>,
+    /// Sources of the modules that the project itself lacks.
+    dependencies: dependencies::Dependencies,
     modules: BTreeMap<String, FileId>,
 }
 
 impl Project {
+    /// From now on imports of given files lead to no more modules of their folders.
+    pub fn stop_following(&mut self) {
+        self.followed.clear();
+    }
+
     /// The module of this name.
     #[must_use]
     pub fn module(&self, name: &str) -> Option<FileId> {
@@ -91,7 +99,9 @@ pub struct ProjectFile {
     pub is_package: bool,
     /// Whether it is run as a script: given by itself, or a `__main__`.
     pub is_script: bool,
-    /// Path as it is shown to the user: relative to the given path, with `/`.
+    /// Whether it belongs to an installed dependency, not to the project.
+    pub is_dependency: bool,
+    /// Path as it is shown to the user: relative to the given path, with `/`; a dependency's begins with `<deps>/`.
     pub path: String,
     /// What it holds.
     pub format: FileFormat,

@@ -567,3 +567,123 @@ proptest! {
         prop_assert!(!is_identifier(&name) || !name.contains(['.', ' ', '-']));
     }
 }
+
+/// The modules that a project has with dependencies, `module path` of each.
+fn with_dependencies(project: &TempDir, folders: &[PathBuf], passed_over: &[&str]) -> Vec<String> {
+    let mut all = found(project);
+    all.add_dependencies(folders, passed_over.iter().map(ToString::to_string));
+    let run = |threads| {
+        follow(
+            all.clone(),
+            &Embedded::default(),
+            Threads::new(threads),
+            imports_by_comment,
+        )
+    };
+    let (followed, loaded) = run(1);
+    assert_eq!(list(&run(3).0), list(&followed));
+    assert!(loaded.iter().map(|one| one.file).eq(followed.files.ids()));
+    for file in &followed.files {
+        assert_eq!(file.is_dependency, file.path.starts_with("<deps>/"), "{file:?}");
+    }
+    list(&followed)
+}
+
+#[test]
+fn dependencies_give_what_is_imported_of_them() {
+    let project = tree_of(&[
+        (
+            "app/m.py",
+            "a = 'import web:Server'; b = 'import space.part'; c = 'import missing.part'; d = 'import app.n'",
+        ),
+        ("app/n.py", "def f():\n    'import lazy'\n"),
+        ("own/__init__.py", "a = 'import own.inner'; b = 'import own.absent'"),
+        ("own/inner.py", ""),
+    ]);
+    let deps = tree_of(&[
+        ("web/__init__.py", "a = 'import .serve'"),
+        ("web/serve.py", "a = 'import base'"),
+        ("web/unused.py", ""),
+        ("space/part.py", ""),
+        ("base.py", ""),
+        ("lazy.py", ""),
+        // The project has these packages, so Python looks for their modules there alone.
+        ("own/__init__.py", ""),
+        ("own/absent.py", ""),
+        // A namespace package of the project goes on here.
+        ("app/n.py", ""),
+    ]);
+    let expected = [
+        "app.m app/m.py",
+        "app.n app/n.py",
+        "base <deps>/base.py",
+        "lazy <deps>/lazy.py",
+        "own own/__init__.py",
+        "own.inner own/inner.py",
+        "space.part <deps>/space/part.py",
+        "web <deps>/web/__init__.py",
+        "web.serve <deps>/web/serve.py",
+    ];
+    assert_eq!(with_dependencies(&project, &[deps.path().to_owned()], &[]), expected);
+    // What is answered from elsewhere is not looked for, nor what lies below it.
+    let mut without = expected.to_vec();
+    without.retain(|file| !file.starts_with("web") && !file.starts_with("base"));
+    assert_eq!(
+        with_dependencies(&project, &[deps.path().to_owned()], &["web"]),
+        without
+    );
+}
+
+#[test]
+fn a_package_has_its_modules_in_one_folder_and_a_namespace_in_all() {
+    let project = tree_of(&[(
+        "main.py",
+        "a = 'import p.two'; b = 'import space.one'; c = 'import space.two'; d = 'import single.m'",
+    )]);
+    let first = tree(&["p/__init__.py", "space/one.py", "single.py", "single/m.py"]);
+    let second = tree(&["p/__init__.py", "p/two.py", "space/one.py", "space/two.py"]);
+    let folders = [first.path().to_owned(), second.path().to_owned()];
+    assert_eq!(
+        with_dependencies(&project, &folders, &[]),
+        [
+            "main main.py",
+            "p <deps>/p/__init__.py",
+            "single <deps>/single.py",
+            "space.one <deps>/space/one.py",
+            "space.two <deps>/space/two.py",
+        ]
+    );
+}
+
+#[test]
+fn environments_are_known_by_their_layout() {
+    let project = tree_of(&[("main.py", "a = 'import dep'")]);
+    let cases: [(&str, &[&str], bool); 5] = [
+        ("a plain folder", &["dep.py"], true),
+        ("posix", &["pyvenv.cfg", "lib/python3.12/site-packages/dep.py"], true),
+        ("windows", &["pyvenv.cfg", "Lib/site-packages/dep.py"], true),
+        (
+            "the newest of two",
+            &["lib/python3.9/site-packages/", "lib/python3.10/site-packages/dep.py"],
+            true,
+        ),
+        ("nothing installed", &["pyvenv.cfg", "dep.py"], false),
+    ];
+    for (what, files, is_there) in cases {
+        let environment = tree(files);
+        let modules = with_dependencies(&project, &[environment.path().to_owned()], &[]);
+        assert_eq!(modules.len(), 1 + usize::from(is_there), "{what}: {modules:?}");
+    }
+    let mut project = found(&project);
+    let (absent, bare) = (project_path_that_is_absent(), tree(&["pyvenv.cfg"]));
+    project.add_dependencies(&[absent, bare.path().to_owned()], []);
+    assert!(!project.has_dependencies());
+    let texts = messages(&project.diagnostics);
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts.iter().any(|text| text.contains("is no folder with dependencies")));
+    assert!(texts.iter().any(|text| text.contains("without site-packages")));
+}
+
+fn project_path_that_is_absent() -> PathBuf {
+    tree(&[]).path().join("absent")
+}

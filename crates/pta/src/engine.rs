@@ -299,9 +299,20 @@ impl<'p> Engine<'p> {
             || self.settle_metaclasses()
             || self.settle_names()
             || self.answer_questions()
-            || self.activate_roots()
+            || self.activate_own_roots()
             || self.settle_unknown_bases()
             || self.report_missing()
+    }
+
+    /// Calls entry points. Functions of dependencies are none: nobody but the program and its dependencies calls them.
+    fn activate_own_roots(&mut self) -> bool {
+        if self.program.modules.iter().any(|module| module.is_dependency) {
+            let (program, heap) = (self.program, &self.heap);
+            self.function_objects.retain(
+                |&object| !matches!(heap.get(object), Object::Function(code, ..) if program.is_dependency(code)),
+            );
+        }
+        self.activate_roots()
     }
 
     // ---- nodes and sites ---------------------------------------------------------------------------------------------

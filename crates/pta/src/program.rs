@@ -22,6 +22,8 @@ pub struct SourceUnit {
     pub is_package: bool,
     /// Whether it is a library model, not part of the analysed program.
     pub is_model: bool,
+    /// Whether it is an installed dependency: analysed, but its functions are no entry points.
+    pub is_dependency: bool,
     /// Path as shown to the user.
     pub path: String,
     /// Its lifted code.
@@ -37,6 +39,8 @@ pub struct Module {
     pub is_package: bool,
     /// Whether it is a library model.
     pub is_model: bool,
+    /// Whether it is an installed dependency.
+    pub is_dependency: bool,
     /// Path as shown to the user.
     pub path: String,
     /// Its lifted code.
@@ -200,6 +204,7 @@ impl Program {
             name,
             is_package: unit.is_package,
             is_model: unit.is_model,
+            is_dependency: unit.is_dependency,
             path: unit.path,
             all: all_names(&unit.ir),
             mentions_dynamic_store: unit
@@ -314,6 +319,11 @@ impl Program {
     #[must_use]
     pub fn is_model(&self, code: CodeId) -> bool {
         self.modules[self.codes[code].module].is_model
+    }
+    /// Whether the code belongs to an installed dependency.
+    #[must_use]
+    pub fn is_dependency(&self, code: CodeId) -> bool {
+        self.modules[self.codes[code].module].is_dependency
     }
     /// The package that relative imports of `module` start from.
     #[must_use]

@@ -1,10 +1,10 @@
 //! The module graph: `hognose.modules/1`.
 //!
-//! `{"modules": [{id, name, file?, package, external}], "imports": [{from, to, kind, function, site}], "cycles": [[id]]}`.
+//! `{"modules": [{id, name, file?, package, external, dependency?}], "imports": [{from, to, kind, function, site}], "cycles": [[id]]}`.
 
 use crate::document::Document;
 use crate::dot::Dot;
-use crate::place::{Places, SiteRecord};
+use crate::place::{Places, SiteRecord, is_false};
 use hognose_depgraph::{ImportKind, ModuleGraph, ModuleNodeId};
 use hognose_pta::Program;
 use serde::Serialize;
@@ -19,6 +19,8 @@ struct Module<'a> {
     file: Option<&'a str>,
     package: bool,
     external: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    dependency: bool,
 }
 
 #[derive(Serialize)]
@@ -42,6 +44,7 @@ pub fn write_modules_json(program: &Program, graph: &ModuleGraph, out: &mut dyn 
         file: node.module.map(|module| &*program.modules[module].path),
         package: node.is_package,
         external: node.module.is_none(),
+        dependency: node.module.is_some_and(|module| program.modules[module].is_dependency),
     });
     document.array("modules", rows)?;
     let mut places = Places::new(program);

@@ -17,6 +17,15 @@ pub(crate) struct FunctionRecord<'a> {
     pub(crate) kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reached_by: Option<&'static str>,
+    /// Whether it belongs to an installed dependency.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) dependency: bool,
+}
+
+/// Documents say `"dependency": true`, and nothing of what is no dependency.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+pub(crate) const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// The row of a code object.
@@ -32,6 +41,7 @@ pub(crate) fn function_record(program: &Program, code: CodeId) -> FunctionRecord
         end_line: last_line(program, code).max(line),
         kind: info.kind.name(),
         reached_by: None,
+        dependency: module.is_dependency,
     }
 }
 
@@ -108,6 +118,12 @@ impl<'a> Places<'a> {
         self.last
             .as_ref()
             .map_or(Span::NONE, |(_, table)| table.span_at(offset))
+    }
+
+    /// The file of a code object.
+    pub(crate) fn file(&self, code: CodeId) -> &'a str {
+        let program = self.program;
+        &program.modules[program.codes[code].module].path
     }
 
     /// The place of an instruction.

@@ -2,6 +2,7 @@
 
 use crate::coverage::{CoverageRecord, DiagnosticRecord};
 use crate::document::Document;
+use crate::place::is_false;
 use hognose_base::{Coverage, Diagnostic};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -19,6 +20,9 @@ pub struct FileSummary {
     pub code_objects: u64,
     /// Number of instructions.
     pub instructions: u64,
+    /// Whether it belongs to an installed dependency.
+    #[serde(rename = "dependency", skip_serializing_if = "is_false")]
+    pub is_dependency: bool,
 }
 
 /// Sizes of a product, and how much of it is known.
@@ -32,12 +36,29 @@ pub struct ProductSummary {
     pub coverage: Coverage,
 }
 
+/// What was analysed of installed dependencies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DependencyTotals {
+    /// Their modules that the program imports, directly or not.
+    pub modules: u64,
+    /// Code objects of these.
+    pub code_objects: u64,
+    /// Functions among them.
+    pub functions: u64,
+    /// Functions that a call of the program or of a dependency reaches.
+    pub reached_by_program: u64,
+    /// Functions that only an unknown caller reaches.
+    pub reached_by_entry: u64,
+    /// Instructions.
+    pub instructions: u64,
+}
+
 /// The summary of an analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// The files in canonical order.
     pub files: Vec<FileSummary>,
-    /// Modules that were analysed.
+    /// Modules of the project that were analysed.
     pub modules: u64,
     /// Code objects.
     pub code_objects: u64,
@@ -51,7 +72,9 @@ pub struct Summary {
     pub instructions: u64,
     /// Library models that the program uses.
     pub models: u64,
-    /// The products.
+    /// What was analysed of installed dependencies; in none of the figures above.
+    pub dependencies: DependencyTotals,
+    /// The products, of project and dependencies together.
     pub products: Vec<ProductSummary>,
 }
 
@@ -64,6 +87,8 @@ struct Totals {
     reached_by_entry: u64,
     instructions: u64,
     models: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dependencies: Option<DependencyTotals>,
 }
 
 #[derive(Serialize)]
@@ -91,6 +116,7 @@ impl Summary {
                 reached_by_entry: self.reached_by_entry,
                 instructions: self.instructions,
                 models: self.models,
+                dependencies: self.has_dependencies().then_some(self.dependencies),
             },
         )?;
         let products = self.products.iter().map(|product| Product {
@@ -127,11 +153,23 @@ impl Summary {
         )?;
         writeln!(
             out,
-            "functions reached: {} by the program, {} only as entry points; {} library models\n",
+            "functions reached: {} by the program, {} only as entry points; {} library models{}",
             grouped(self.reached_by_program),
             grouped(self.reached_by_entry),
-            grouped(self.models)
+            grouped(self.models),
+            if self.has_dependencies() { "" } else { "\n" }
         )?;
+        if self.has_dependencies() {
+            let of = &self.dependencies;
+            writeln!(
+                out,
+                "dependencies: {} modules, {} functions ({} reached), {} instructions; the products are of both\n",
+                grouped(of.modules),
+                grouped(of.functions),
+                grouped(of.reached_by_program + of.reached_by_entry),
+                grouped(of.instructions)
+            )?;
+        }
         writeln!(out, "{:<9} {:<56} coverage", "product", "size")?;
         for product in &self.products {
             let sizes: Vec<String> = product
@@ -148,6 +186,10 @@ impl Summary {
             )?;
         }
         self.write_reasons(out)
+    }
+
+    const fn has_dependencies(&self) -> bool {
+        self.dependencies.modules > 0
     }
 
     fn write_reasons(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -193,7 +235,7 @@ fn coverage_text(coverage: &Coverage) -> String {
 }
 
 /// A number with commas between groups of three digits.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {

@@ -21,6 +21,7 @@ pub(super) fn link(case: &Case, target: Target, bytecode: &BTreeMap<String, &[u8
             name: module.name.clone(),
             is_package: module.path.ends_with("__init__.py"),
             is_model: false,
+            is_dependency: false,
             path: module.path.clone(),
             ir: Arc::new(ir),
         });
@@ -72,6 +73,7 @@ fn add_models(units: &mut Vec<SourceUnit>) {
                 name: model.name.clone(),
                 is_package: model.is_package,
                 is_model: true,
+                is_dependency: false,
                 path: hognose_models::path(&model.name).unwrap_or_default(),
                 ir: Arc::clone(&model.ir),
             });
