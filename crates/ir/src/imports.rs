@@ -115,6 +115,8 @@ pub struct DynamicImport {
     pub level: u32,
     /// The module's name without the dots.
     pub module: String,
+    /// The name in the call was relative to a package whose name is a constant; `module` is the full name.
+    pub anchored: bool,
 }
 
 /// What a name stands for that an import statement bound.
@@ -135,13 +137,14 @@ pub fn dynamic_imports(file: &FileIr) -> Vec<DynamicImport> {
     for (code, body) in file.bodies.iter_enumerated() {
         for (inst, one) in body.insts.iter_enumerated() {
             if matches!(one.op, Op::Call { .. })
-                && let Some((level, module)) = calls.import(body, inst)
+                && let Some((level, module, anchored)) = calls.import(body, inst)
             {
                 found.push(DynamicImport {
                     code,
                     inst,
                     level,
                     module,
+                    anchored,
                 });
             }
         }
@@ -207,8 +210,8 @@ impl<'f> Calls<'f> {
         }
     }
 
-    /// Level and name of what a call imports.
-    fn import(&self, body: &Body, call: InstId) -> Option<(u32, String)> {
+    /// Level and name of what a call imports, and whether a constant package made the name absolute.
+    fn import(&self, body: &Body, call: InstId) -> Option<(u32, String, bool)> {
         let &[callee, receiver, ref arguments @ ..] = body.ssa.inputs(call) else {
             return None;
         };
@@ -231,12 +234,24 @@ impl<'f> Calls<'f> {
         if level == 0 {
             // The other arguments of `__import__` may make the name relative.
             let plain = !builtin || (keywords.is_empty() && given.count() < 4);
-            return plain.then(|| (0, module.to_owned()));
+            return plain.then(|| (0, module.to_owned(), false));
         }
         let package = given.next()?;
         let own = matches!(constant(body, body.source(package)), Some(Op::LoadName(name) | Op::LoadGlobal(name))
             if self.text(name) == "__package__");
-        (own && !builtin).then(|| (level, module.to_owned()))
+        if builtin {
+            return None;
+        }
+        if own {
+            return Some((level, module.to_owned(), false));
+        }
+        // One dot is the package itself, each further one the package around it.
+        let package = self.string(body, package)?;
+        let mut base = package.as_str();
+        for _ in 1..level {
+            base = &base[..base.rfind('.')?];
+        }
+        Some((0, format!("{base}.{module}"), true))
     }
 
     fn string(&self, body: &Body, value: ValueId) -> Option<String> {

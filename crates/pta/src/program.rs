@@ -477,7 +477,7 @@ impl Program {
                 continue;
             }
             for import in hognose_ir::dynamic_imports(&info.ir) {
-                if import.level > 0
+                if (import.level > 0 || import.anchored)
                     && let Some(path) = self.absolute_import(module, import.level, &import.module)
                 {
                     found.insert((self.code_id(module, import.code), import.inst), path);
